@@ -1,0 +1,1 @@
+"""Per-server image properties for OpenStack Nova."""
