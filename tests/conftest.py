@@ -1,0 +1,10 @@
+"""Makes property-based tests repeatable: the same examples on every run.
+
+``--hypothesis-profile=explore`` looks for new ones.
+"""
+
+from hypothesis import settings
+
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("explore", max_examples=2000, deadline=None)
+settings.load_profile("repeatable")
