@@ -1,0 +1,1 @@
+"""Imprint inside Nova: the only part that imports ``nova``."""

@@ -1,0 +1,74 @@
+"""What Imprint writes down about a server, in Nova's system metadata.
+
+A server's overrides are recorded beside Nova's own copy of the image, so that
+every later reader (rebuild, the compute host, ``GET /servers/{id}``) knows
+what its owner asked for.  A tenant writes system metadata only through the
+properties of an image, and Nova gives each of those the prefix ``image_``: a
+record, which has another prefix, cannot be forged.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nova import objects, utils
+
+# Not ``image_``: rebuild wipes that prefix, and Nova would take the record
+# for an image property.
+PREFIX = "imprint_override:"
+
+# Key and value columns of Nova's table instance_system_metadata.
+MAX_BYTES = 255
+MAX_NAME_BYTES = MAX_BYTES - max(len(PREFIX), len(utils.SM_IMAGE_PROP_PREFIX))
+
+
+def build_record(overrides: Mapping[str, str]) -> dict[str, str]:
+    """Build the system metadata that records ``overrides``."""
+    return {PREFIX + name: value for name, value in overrides.items()}
+
+
+def read_record(system_metadata: Mapping[str, Any]) -> dict[str, str]:
+    """Read the overrides that a server was created with; none is ``{}``."""
+    return {
+        key.removeprefix(PREFIX): value
+        for key, value in system_metadata.items()
+        if key.startswith(PREFIX)
+    }
+
+
+def strip_records(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return image properties without Imprint's records.
+
+    Nova copies every key of the system metadata into the properties of a
+    snapshot, not only those which came from an image.
+    """
+    return {
+        name: value
+        for name, value in properties.items()
+        if not name.startswith(PREFIX)
+    }
+
+
+def overlay(
+    image_meta: objects.ImageMeta, overrides: Mapping[str, str]
+) -> objects.ImageMeta:
+    """Return ``image_meta`` with ``overrides`` on top of its properties.
+
+    For readers which hold Nova's object instead of the image's dict: it gives
+    what :func:`imprint.properties.merge.merge` gives.  Names that are no field
+    of ImageMetaProps (``os_name``) are left out.  The argument stays as it is.
+    """
+    if not overrides:
+        return image_meta
+    merged = image_meta.obj_clone()
+    if not merged.obj_attr_is_set("properties"):
+        merged.properties = objects.ImageMetaProps()
+    # from_dict takes the NUMA names out of its argument
+    asked = objects.ImageMetaProps.from_dict(dict(overrides))
+    for field in asked.obj_what_changed():
+        value = getattr(asked, field)
+        if field == "traits_required":
+            # one property per trait: those of the image stay
+            kept = merged.properties.get(field) or []
+            value = [*kept, *(trait for trait in value if trait not in kept)]
+        setattr(merged.properties, field, value)
+    return merged
