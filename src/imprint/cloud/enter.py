@@ -1,0 +1,100 @@
+"""The first process in a root's own namespaces: mounts, then becomes it.
+
+Run as `python -m imprint.cloud.enter` by `unshare`, where mounts are
+private: they vanish with the last process, however it ends.  Knows mounts,
+not what is run.  Standard library only: it runs in the host's environment.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """What to mount where in which root, and what to run there.
+
+    Binds map places in the root to places on the host; a missing place in
+    the root is made.
+    """
+
+    root: str
+    command: list[str]
+    environment: dict[str, str]
+    binds: dict[str, str] = field(default_factory=dict)
+    hostname: str | None = None
+    directory: str = "/"
+
+    def as_environment(self) -> dict[str, str]:
+        """Return what `main` takes, beside the caller's environment.
+
+        Not an argument: those show in every user's list of processes.
+        """
+        return {**os.environ, "IMPRINT_ENTRY": json.dumps(asdict(self))}
+
+
+def build_unshare(*, hostname: bool) -> list[str]:
+    """Build the command that starts `main` in namespaces of its own.
+
+    The process it runs is the first of its PID namespace: when it dies the
+    kernel ends all others, and their mounts with them.
+    """
+    return [
+        *("unshare", "--mount", "--propagation", "private", "--ipc"),
+        *(["--uts"] if hostname else []),
+        # The unshare that waits outside takes the namespace with it.
+        *("--pid", "--fork", "--kill-child=KILL", "--"),
+        *(sys.executable, "-m", "imprint.cloud.enter"),
+    ]
+
+
+def _mount(*arguments: str) -> None:
+    subprocess.run(["mount", *arguments], check=True)
+
+
+def mount_all(entry: Entry) -> None:
+    """Make the root a place where programs feel at home."""
+    root = entry.root
+    # libvirt's own namespaces need the root to be a mount point.
+    _mount("--bind", root, root)
+    _mount("-t", "proc", "proc", f"{root}/proc")
+    for place in ("sys", "dev"):
+        _mount("--rbind", f"/{place}", f"{root}/{place}")
+    _mount("-t", "tmpfs", "-o", "mode=755", "tmpfs", f"{root}/run")
+    for place in ("dev/shm", "tmp"):
+        _mount("-t", "tmpfs", "-o", "mode=1777", "tmpfs", f"{root}/{place}")
+    for inside, outside in entry.binds.items():
+        target = Path(root + inside)
+        if Path(outside).is_dir():
+            target.mkdir(parents=True, exist_ok=True)
+        else:
+            target.touch()
+        _mount("--bind", outside, str(target))
+
+
+def main() -> None:
+    """Mount, change the root and become the command."""
+    entry = Entry(**json.loads(os.environ.pop("IMPRINT_ENTRY")))
+    try:
+        mount_all(entry)
+    except subprocess.CalledProcessError as error:
+        message = f"cannot mount in {entry.root}: {error}"
+        raise SystemExit(message) from error
+    if entry.hostname:
+        subprocess.run(["hostname", entry.hostname], check=True)
+    os.chroot(entry.root)
+    os.chdir(entry.directory)
+    try:
+        os.execvpe(entry.command[0], entry.command, entry.environment)  # noqa: S606
+    except OSError as error:
+        message = f"cannot run {entry.command[0]}: {error.strerror}"
+        raise SystemExit(message) from error
+
+
+if __name__ == "__main__":
+    main()
