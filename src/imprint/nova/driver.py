@@ -1,0 +1,189 @@
+"""Nova's libvirt driver, with a guest that keeps its server's overrides.
+
+The API merges overrides into the image when a server is created, and Nova's
+own copy of the image carries them from there.  Some operations of
+nova-compute go back to the image in Glance or in the request instead, and
+those know nothing of one server.  This driver puts the server's own
+properties in their place, just before libvirt's configuration is built.
+
+It must not decide what a server gets, ask whether an override was allowed, or
+write anything down: that happened in the API.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from nova import objects, utils
+from nova.conf import CONF
+from nova.image import glance
+from nova.virt.libvirt import config as vconfig
+from nova.virt.libvirt import driver
+from nova.volume import cinder
+from oslo_log import log as logging
+
+from imprint.nova import system_metadata
+
+LOG = logging.getLogger(__name__)
+
+# The server in rescue, for the call that rescues it and nobody else.
+_rescued: ContextVar[objects.Instance | None] = ContextVar(
+    "imprint_rescued", default=None
+)
+
+
+@contextmanager
+def _rescuing(instance: objects.Instance) -> Iterator[None]:
+    token = _rescued.set(instance)
+    try:
+        yield
+    finally:
+        _rescued.reset(token)
+
+
+def _own_image(instance: objects.Instance) -> dict[str, Any]:
+    """Return the image as the server has it, in the form Glance answers."""
+    return utils.get_image_from_system_metadata(
+        utils.instance_sys_meta(instance)
+    )
+
+
+class ImageAPI(glance.API):
+    """Answers for the image of the server in rescue from the server."""
+
+    def get(self, context: Any, id_or_uri: Any, *args: Any, **kw: Any) -> Any:
+        """Give a server in rescue its own image, as Nova does without one.
+
+        A stable rescue builds the whole guest anew, from the image in Glance:
+        its root disk would move to another bus, its machine type could
+        change.  Only for an image that Glance has forgotten does Nova take
+        the server's own copy.
+        """
+        instance = _rescued.get()
+        if instance is not None and id_or_uri == instance.image_ref:
+            return _own_image(instance)
+        return super().get(context, id_or_uri, *args, **kw)
+
+
+class VolumeAPI(cinder.API):
+    """Answers for the root volume of the server in rescue, likewise."""
+
+    def get(self, context: Any, volume_id: str, *args: Any, **kw: Any) -> Any:
+        """Give a server in rescue its own image beside Cinder's facts.
+
+        Within a rescue the driver asks for one volume only, for the image
+        metadata of the root disk.
+        """
+        volume = super().get(context, volume_id, *args, **kw)
+        instance = _rescued.get()
+        if instance is None:
+            return volume
+        image = _own_image(instance)
+        return {**volume, "volume_image_metadata": image["properties"]}
+
+
+class LibvirtDriver(driver.LibvirtDriver):
+    """Builds each guest from its server's properties, overrides included."""
+
+    def __init__(self, virtapi: Any, read_only: bool = False) -> None:
+        super().__init__(virtapi, read_only)
+        # The driver's own clients: no other part of Nova uses these objects.
+        self._image_api = ImageAPI()
+        self._volume_api = VolumeAPI()
+
+    def spawn(
+        self,
+        context: Any,
+        instance: objects.Instance,
+        image_meta: objects.ImageMeta,
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
+        """Lay the overrides over the image that the manager read.
+
+        A rebuild reads it from Glance again, unshelve and cross-cell resize
+        read a snapshot.  Their own facts about the image (its format) count,
+        so they are not replaced by the server's copy.
+        """
+        overrides = system_metadata.read_record(
+            utils.instance_sys_meta(instance)
+        )
+        super().spawn(
+            context,
+            instance,
+            system_metadata.overlay(image_meta, overrides),
+            *args,
+            **kwargs,
+        )
+
+    def finish_migration(  # noqa: PLR0917 - Nova's signature
+        self,
+        context: Any,
+        migration: objects.Migration,
+        instance: objects.Instance,
+        disk_info: str,
+        network_info: Any,
+        image_meta: objects.ImageMeta,  # noqa: ARG002 - see below
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
+        """Build the migrated guest from the server's copy of the image.
+
+        The manager passes the image of the request.  It lacks what Nova
+        registered with the server since: a guest made with ``pc`` would come
+        back as ``q35`` where the host's default has changed.
+        """
+        super().finish_migration(
+            context,
+            migration,
+            instance,
+            disk_info,
+            network_info,
+            instance.image_meta,
+            *args,
+            **kwargs,
+        )
+
+    def rescue(
+        self,
+        context: Any,
+        instance: objects.Instance,
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
+        """Let a stable rescue read the server's copy of its image.
+
+        Rescue takes the rescue image as its argument and reads the server's
+        own image inside, so the clients answer for it.
+        """
+        with _rescuing(instance):
+            super().rescue(context, instance, *args, **kwargs)
+
+    def _set_features(
+        self,
+        guest: Any,
+        os_type: str | None,
+        image_meta: objects.ImageMeta,
+        flavor: objects.Flavor,
+    ) -> None:
+        """Leave out Hyper-V features where QEMU runs without KVM.
+
+        Nova gives them to every Windows guest, but KVM implements them: QEMU
+        alone refuses to start ("kernel doesn't allow setting HyperV
+        VP_INDEX"), so no server with ``os_type=windows`` would boot.
+        """
+        super()._set_features(guest, os_type, image_meta, flavor)
+        if CONF.libvirt.virt_type != "qemu":
+            return
+        kept = [
+            feature
+            for feature in guest.features
+            if not isinstance(feature, vconfig.LibvirtConfigGuestFeatureHyperV)
+        ]
+        if len(kept) < len(guest.features):
+            guest.features = kept
+            LOG.info(
+                "Guest gets no Hyper-V features: virt_type=qemu has none",
+                instance_uuid=guest.uuid,
+            )
