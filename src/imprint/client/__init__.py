@@ -1,0 +1,1 @@
+"""Clients: what a user of the API runs; no server part is imported."""
