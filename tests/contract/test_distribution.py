@@ -4,6 +4,7 @@ import importlib.metadata
 import importlib.util
 import json
 import pathlib
+import pkgutil
 import subprocess
 import sys
 
@@ -99,3 +100,15 @@ def test_a_part_for_other_hosts_imports_no_nova_and_does_no_work(name):
         "options": [],
         "threads": 1,
     }
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"imprint.nova.{part.name}"
+        for part in pkgutil.iter_modules([str(SITE / "imprint/nova")])
+    ],
+)
+def test_a_part_inside_nova_needs_no_other_to_be_imported_first(name):
+    """Nova fills ``nova.objects`` only when its objects are registered."""
+    assert "nova" in imported(name)["hosts"]

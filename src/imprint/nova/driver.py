@@ -10,12 +10,13 @@ It must not decide what a server gets, ask whether an override was allowed, or
 write anything down: that happened in the API.
 """
 
-from collections.abc import Iterator
+from __future__ import annotations
+
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nova import objects, utils
+from nova import utils
 from nova.conf import CONF
 from nova.image import glance
 from nova.virt.libvirt import config as vconfig
@@ -24,6 +25,12 @@ from nova.volume import cinder
 from oslo_log import log as logging
 
 from imprint.nova import system_metadata
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    # Nova fills this package only when its objects are registered.
+    from nova import objects
 
 LOG = logging.getLogger(__name__)
 
