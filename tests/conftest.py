@@ -1,8 +1,15 @@
-"""Makes property-based tests repeatable: the same examples on every run.
+"""What all tests share: threads in Nova, repeatable property-based tests.
 
-``--hypothesis-profile=explore`` looks for new ones.
+``--hypothesis-profile=explore`` looks for new examples.
 """
 
+import os
+
+# Nova chooses between threads and eventlet when its own tests are imported,
+# which must come before anything that would import eventlet.
+os.environ.setdefault("OS_NOVA_DISABLE_EVENTLET_PATCHING", "true")
+
+import nova.tests.functional  # noqa: F401
 from hypothesis import settings
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)

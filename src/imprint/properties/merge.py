@@ -1,0 +1,72 @@
+"""The one rule about which of several values a server gets.
+
+Override, image, osinfo, nova: the first that has a value for a property wins.
+"""
+
+import enum
+from collections.abc import Mapping
+from typing import Any
+
+from imprint.properties import names
+
+
+class Origin(enum.Enum):
+    """Where the value of a property comes from, the strongest first."""
+
+    OVERRIDE = "override"  # asked for when the server was created
+    IMAGE = "image"  # from Glance
+    OSINFO = "osinfo"  # from what is known about the operating system
+    NOVA = "nova"  # Nova's fixed default
+
+
+def find_origin(
+    name: str, values: Mapping[Origin, Mapping[str, Any]]
+) -> Origin:
+    """Find out which of ``values`` gives a property its value."""
+    for origin in Origin:
+        if name in values.get(origin, {}):
+            return origin
+    return Origin.NOVA
+
+
+def merge(
+    properties: Mapping[str, Any],
+    overrides: Mapping[str, str],
+    vocabulary: names.Vocabulary,
+) -> dict[str, Any]:
+    """Return an image's ``properties`` with ``overrides`` over them.
+
+    The overrides are checked ones.  Merging twice changes nothing.  Three
+    properties have more than one name in an image:
+
+    * A NUMA list is one property, spelled as one for each node: an override
+      replaces all of it, or the image's last nodes would stay.
+    * A legacy name follows the override where the image has it, and where
+      the host reads it in place of the current one.
+    * ``vmware_adaptertype`` is a legacy name of ``hw_disk_bus`` and
+      ``hw_scsi_model`` together: it goes when the bus is overridden.
+    """
+    replaced = {
+        node[0] for name in overrides if (node := names.numa_node(name))
+    }
+    merged = {
+        name: value
+        for name, value in properties.items()
+        if not _is_replaced(name, replaced)
+    }
+    merged.update(overrides)
+    for legacy, current in vocabulary.legacy.items():
+        if current in overrides and (
+            legacy in merged or legacy in vocabulary.read_raw
+        ):
+            merged[legacy] = overrides[current]
+    if "hw_disk_bus" in overrides:
+        merged.pop("vmware_adaptertype", None)
+    return merged
+
+
+def _is_replaced(name: str, families: set[str]) -> bool:
+    if not families:
+        return False
+    node = names.numa_node(name)
+    return node is not None and node[0] in families

@@ -1,0 +1,152 @@
+"""What a user asked for: parsed, permitted and checked.
+
+Overrides come from anyone who may create a server.  Whatever JSON value
+arrives here, the outcome is either checked overrides or one of our errors.
+
+The order is part of the contract.  Shape and names come first and tell only
+what the documentation tells.  Then the operator's lists, so that a forbidden
+property is refused for any value.  Values come last.
+"""
+
+import dataclasses
+import fnmatch
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from imprint import exceptions
+from imprint.properties import names
+
+FIELD = "image_props_override"
+
+# The last character that three bytes of UTF-8 hold.  Nova makes its MySQL
+# tables with ``utf8``, which stores no more.
+_LAST_STORED = "\uffff"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Permissions:
+    """What the operator lets users override; patterns are the shell's."""
+
+    enabled: bool
+    allowed: tuple[str, ...]
+    denied: tuple[str, ...]
+    max_overrides: int
+
+
+def parse(
+    asked: Any, *, permissions: Permissions, vocabulary: names.Vocabulary
+) -> dict[str, str]:
+    """Return the overrides in ``asked``, any value that JSON can hold.
+
+    :raises InvalidOverrideError: not an object of strings, too many, an
+        unknown
+        or legacy name, a value that is not legal
+    :raises ForbiddenOverrideError: overrides are switched off, or the operator
+        keeps this property from users
+    """
+    if not permissions.enabled:
+        raise exceptions.ForbiddenOverrideError(
+            f"{FIELD}: image property overrides are switched off here"
+        )
+    if not isinstance(asked, dict):
+        raise exceptions.InvalidOverrideError(
+            f"{FIELD} must be an object of image properties, "
+            f"not {_describe(asked)}"
+        )
+    if len(asked) > permissions.max_overrides:
+        raise exceptions.InvalidOverrideError(
+            f"{FIELD} has {len(asked)} properties, at most "
+            f"{permissions.max_overrides} are allowed"
+        )
+    for name in asked:
+        _check_string(name)
+        names.check_name(name, vocabulary)
+    for name in asked:
+        _check_permitted(name, permissions)
+    for name, value in asked.items():
+        names.check_expressible(name, vocabulary)
+        check_value(name, value, vocabulary)
+    _check_numa_nodes(asked)
+    return dict(asked)
+
+
+def check_value(name: str, value: Any, vocabulary: names.Vocabulary) -> None:
+    """Accept a value that the property can have.
+
+    :raises InvalidOverrideError: the text names the property, the value and
+        what
+        is legal
+    """
+    if not isinstance(value, str):
+        raise exceptions.InvalidOverrideError(
+            f"{name} must be a string, not {_describe(value)}"
+        )
+    # The libvirt domain is XML, which cannot hold control characters; the
+    # other unprintable ones only mislead whoever reads them.
+    if not value.isprintable() or max(value, default="") > _LAST_STORED:
+        raise exceptions.InvalidOverrideError(
+            f"{name} has the value {names.show(value)}, which has a character "
+            f"that is not printable or lies beyond U+FFFF"
+        )
+    if len(value.encode()) > vocabulary.max_value_bytes:
+        raise exceptions.InvalidOverrideError(
+            f"{name} has a value of {len(value.encode())} bytes, at most "
+            f"{vocabulary.max_value_bytes} are allowed"
+        )
+    if name.startswith(names.TRAIT_PREFIX):
+        legal = None if value == "required" else "only 'required' is allowed"
+    else:
+        legal = vocabulary.find_fault(name, value)
+    if legal is not None:
+        raise exceptions.InvalidOverrideError(
+            f"{name} cannot have the value {names.show(value)}: {legal}"
+        )
+
+
+def _check_string(name: Any) -> None:
+    # no JSON gives another key, other callers may
+    if not isinstance(name, str):
+        raise exceptions.InvalidOverrideError(
+            f"the names in {FIELD} must be strings, not {_describe(name)}"
+        )
+
+
+def _check_permitted(name: str, permissions: Permissions) -> None:
+    denied = _matches(name, permissions.denied)
+    if denied or not _matches(name, permissions.allowed):
+        raise exceptions.ForbiddenOverrideError(
+            f"The image property {name} may not be overridden"
+        )
+
+
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _check_numa_nodes(overrides: Mapping[str, str]) -> None:
+    # The host stops at the first node that is not there: others would be
+    # dropped in silence.
+    nodes: dict[str, set[int]] = {}
+    for name in overrides:
+        if (node := names.numa_node(name)) is not None:
+            nodes.setdefault(node[0], set()).add(node[1])
+    for family, present in nodes.items():
+        if missing := set(range(max(present))) - present:
+            raise exceptions.InvalidOverrideError(
+                f"{family}.{max(present)} needs {family}.{min(missing)}: "
+                f"NUMA nodes are counted from 0 without gaps"
+            )
+
+
+def _describe(value: Any) -> str:
+    # never the value itself: it may be as long and as deep as JSON allows
+    kinds = {
+        bool: "a boolean",
+        dict: "an object",
+        float: "a number",
+        int: "a number",
+        list: "a list",
+        str: "a string",
+        type(None): "null",
+    }
+    return kinds.get(type(value), type(value).__name__)
