@@ -7,10 +7,10 @@ it does not know, ``/v2`` strips it and would boot the image as it is.
 """
 
 import copy
+import http
 from collections.abc import Mapping
 from typing import Any
 
-import requests
 from openstack import exceptions, resource
 from openstack.compute.v2 import _proxy
 from openstack.compute.v2 import server as _server
@@ -63,7 +63,7 @@ def ensure_offered(compute: _proxy.Proxy) -> None:
         "/flavors", params={"limit": 1}, skip_cache=True
     )
     version = versions.negotiated(response.headers)
-    refused = response.status_code == requests.codes.not_acceptable
+    refused = response.status_code == http.HTTPStatus.NOT_ACCEPTABLE
     if version == versions.VERSION and not refused:
         # Any other status says something of flavors, not of overrides.
         return
