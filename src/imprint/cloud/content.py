@@ -4,19 +4,26 @@ All through the public APIs, as an administrator would, and repeatable: what
 is there stays as it is. It must not know how the services are run.
 """
 
+from __future__ import annotations
+
 import dataclasses
-from collections.abc import Mapping
+import json
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from imprint.cloud import images, tenants
+from imprint.cloud import guest, images, tenants
+from imprint.cloud.connect import connect
+from imprint.cloud.settings import TENANTS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from openstack.connection import Connection
 
-    from imprint.cloud.guest import Guest
+    from imprint.cloud.paths import Paths
 
-NETWORK = "shared"
+NETWORK = "private"
 # Nothing leaves the cloud's own bridge: any private range will do.
 _CIDR = "10.88.0.0/24"
 
@@ -46,18 +53,17 @@ FLAVORS = (
 )
 
 
-def ensure_content(
-    connection: "Connection",
-    *,
-    passwords: Mapping[str, str],
-    tiny: "Guest",
-    installer: "Guest",
-) -> None:
-    """Make whatever is missing; the connection is the administrator's.
+def ensure_content(paths: Paths, clouds_yaml: Path) -> None:
+    """Make whatever is missing.
 
-    Passwords are those of the tenants, by name. Raises CloudError, or the
-    SDK's own errors, for what a service refuses.
+    The tenants get the passwords that clouds.yaml has for them. Raises
+    CloudError, or the SDK's own errors, for what a service refuses.
     """
+    clouds = json.loads(clouds_yaml.read_text())["clouds"]
+    passwords = {name: clouds[name]["auth"]["password"] for name in TENANTS}
+    tiny = guest.find_tiny(paths.guest)
+    installer = guest.find_installer(paths.root, paths.guest)
+    connection = connect(clouds_yaml, "admin")
     # The SDK makes a proxy per service at first use, without a lock.
     _ = connection.identity, connection.network
     _ = connection.compute, connection.image
@@ -80,7 +86,7 @@ def ensure_content(
         job.result()
 
 
-def ensure_network(connection: "Connection") -> None:
+def ensure_network(connection: Connection) -> None:
     """Make the network that every tenant's servers may use, with DHCP."""
     network = connection.network
     found = next(network.networks(name=NETWORK, is_shared=True), None)
@@ -92,7 +98,7 @@ def ensure_network(connection: "Connection") -> None:
         )
 
 
-def ensure_flavors(connection: "Connection") -> None:
+def ensure_flavors(connection: Connection) -> None:
     """Make the flavors, public, with their extra specs."""
     compute = connection.compute
     there = {flavor.name for flavor in compute.flavors(details=False)}

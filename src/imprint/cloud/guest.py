@@ -7,6 +7,8 @@ installer. Everything comes from Debian's packages; nothing is installed,
 so no hook of a kernel package runs. It must not know of any OpenStack API.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import hashlib
 import importlib.resources
@@ -76,11 +78,7 @@ def ensure_tiny(root: Path, run: Run, directory: Path) -> Guest:
     land in the directory. Raises CloudError when the kernel's package cannot
     be had or lacks a driver, and whatever `run` raises.
     """
-    guest = Guest(
-        kernel=directory / "tiny-kernel",
-        initrd=directory / "tiny-initrd",
-        disk=directory / "tiny-disk",
-    )
+    guest = find_tiny(directory)
     busybox = (root / "usr/bin/busybox").read_bytes()
     stamp = directory / "tiny.json"
     key = _key(busybox)
@@ -103,6 +101,15 @@ def ensure_tiny(root: Path, run: Run, directory: Path) -> Guest:
     # Last: an interrupted build has no stamp and is built again.
     stamp.write_text(json.dumps({"key": key, "kernel": package}) + "\n")
     return guest
+
+
+def find_tiny(directory: Path) -> Guest:
+    """Name the files that ensure_tiny makes in the directory."""
+    return Guest(
+        kernel=directory / "tiny-kernel",
+        initrd=directory / "tiny-initrd",
+        disk=directory / "tiny-disk",
+    )
 
 
 def find_installer(root: Path, directory: Path) -> Guest:

@@ -3,14 +3,17 @@
 It must not know how the files were built, or what servers do with them.
 """
 
+from __future__ import annotations
+
 import dataclasses
-from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from imprint.cloud.errors import CloudError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from openstack.connection import Connection
     from requests import Response
 
@@ -38,9 +41,7 @@ TINY = Boot(name="tiny", command_line="console=ttyS0 quiet")
 INSTALLER = Boot(name="installer", command_line="console=ttyS0", min_ram=1024)
 
 
-def ensure_boot_image(
-    connection: "Connection", boot: Boot, guest: "Guest"
-) -> str:
+def ensure_boot_image(connection: Connection, boot: Boot, guest: Guest) -> str:
     """Make an image and the two that it boots from; return its id.
 
     The three are NAME, NAME-kernel and NAME-initrd, readable for all.
@@ -65,7 +66,7 @@ def ensure_boot_image(
 
 
 def ensure_image(
-    connection: "Connection",
+    connection: Connection,
     name: str,
     file: Path,
     *,
@@ -105,7 +106,7 @@ def ensure_image(
     return created
 
 
-def _check(answer: "Response", what: str) -> None:
+def _check(answer: Response, what: str) -> None:
     if not answer.ok:
         raise CloudError(
             f"Glance refused {what}: {answer.status_code} {answer.text}"

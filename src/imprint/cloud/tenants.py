@@ -5,10 +5,13 @@ It must not know what the tenants are for, and logs nothing: passwords
 pass through here.
 """
 
-from collections.abc import Mapping
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from openstack.connection import Connection
     from openstack.identity.v3._proxy import Proxy
 
@@ -18,7 +21,7 @@ _ROLE = "member"
 
 
 def ensure_tenants(
-    connection: "Connection", passwords: Mapping[str, str]
+    connection: Connection, passwords: Mapping[str, str]
 ) -> None:
     """Make a project and a user of the same name for each password.
 
