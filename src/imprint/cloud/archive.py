@@ -56,11 +56,17 @@ def pack(tree: Path, archive: Path, *, exclude: Sequence[str]) -> None:
         with write_whole(archive) as new:
             subprocess.run(
                 [
-                    *("tar", "--create", "--numeric-owner", "--file", new),
+                    *(
+                        "tar",
+                        "--create",
+                        "--numeric-owner",
+                        "--file",
+                        str(new),
+                    ),
                     # By the archive's name, not that of its unfinished form.
                     *_compression(archive),
                     *(f"--exclude=./{name}" for name in exclude),
-                    *("--directory", tree, "."),
+                    *("--directory", str(tree), "."),
                 ],
                 check=True,
                 stderr=subprocess.PIPE,
@@ -76,7 +82,8 @@ def unpack(archive: Path, tree: Path) -> bool:
     done = subprocess.run(
         [
             *("tar", "--extract", "--numeric-owner", "--preserve-permissions"),
-            *("--file", archive, *decompress, "--directory", tree),
+            *("--file", str(archive), *decompress),
+            *("--directory", str(tree)),
         ],
         check=False,
         stderr=subprocess.DEVNULL,

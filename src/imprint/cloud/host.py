@@ -206,19 +206,26 @@ def read_uv_settings() -> dict[str, str]:
     for line in listed.splitlines():
         name, _, value = line.partition("=")
         # global.index-url='...', install.find-links='...', :env:.cert='...'
-        pip[name.rpartition(".")[2]] = " ".join(
-            shlex.split(value)
-        ).replace("\\n", " ")
+        pip[name.rpartition(".")[2]] = " ".join(shlex.split(value)).replace(
+            "\\n", " "
+        )
     return choose_uv_settings(pip, os.environ)
 
 
 def list_local_places(settings: Mapping[str, str]) -> list[Path]:
     """List the directories of this machine that uv's settings lead to."""
-    places = []
-    for name in ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_INDEX",
-                 "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS"):
+    places = set()
+    for name in (
+        "UV_DEFAULT_INDEX",
+        "UV_INDEX_URL",
+        "UV_INDEX",
+        "UV_EXTRA_INDEX_URL",
+        "UV_FIND_LINKS",
+    ):
         for word in re.split(r"[\s,]+", settings.get(name, "")):
             path = Path(word.removeprefix("file://"))
             if path.is_absolute() and path.is_dir():
-                places.append(path)
-    return places
+                # The pages of an index lead to files beside it.
+                flat = name == "UV_FIND_LINKS"
+                places.add(path if flat else path.parent)
+    return sorted(places)

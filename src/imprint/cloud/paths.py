@@ -71,19 +71,19 @@ class Paths:
         return self.run / "control.sock"
 
     @property
+    def filled(self) -> Path:
+        """There when tenants, network, flavors and images are made."""
+        return self.state / "filled"
+
+    @property
     def huge_pages(self) -> Path:
         """How many huge pages this cloud added to the host's."""
         return self.top / "huge-pages.json"
 
 
 # Inside the root.
-CLOUD = Path("/cloud")  # where state, run, logs and etc are bound
-STATE = CLOUD / "state"
-RUN = CLOUD / "run"
-LOGS = CLOUD / "logs"
-ETC = CLOUD / "etc"
-SETTINGS = ETC / "cloud.json"
-HOSTNAME = "imprint"  # of the host that the services know
+INSIDE = Paths(top=Path("/cloud"))  # the same files, bound there
 VENV = Path("/opt/openstack")
 GUEST = Path("/opt/guest")
+HOSTNAME = "imprint"  # of the host that the services know
 SEARCH_PATH = f"{VENV}/bin:/usr/sbin:/usr/bin:/sbin:/bin"

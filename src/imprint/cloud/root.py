@@ -151,9 +151,7 @@ def read_pins() -> str:
     return pins.read_text()
 
 
-def ensure(
-    path: Path, *, cache: Path, log: Path, progress: Progress
-) -> None:
+def ensure(path: Path, *, cache: Path, log: Path, progress: Progress) -> None:
     """Make the root at `path` unless the right one is there.
 
     It appears there only when it is complete.
@@ -188,9 +186,9 @@ def _take(cached: Path, path: Path, progress: Progress) -> bool:
 def make(root: Root, *, log: Path, progress: Progress) -> None:
     """Make a root from nothing but the network."""
     with progress.phase(f"Debian {RELEASE} root"):
+        _write_package_settings(root.path)
         _debootstrap(root.path, log=log)
         copy_host_settings(root.path)
-        _write_package_settings(root.path)
     with ThreadPoolExecutor() as pool:
         jobs = [
             pool.submit(_install_debian, root, log, progress),
@@ -200,7 +198,9 @@ def make(root: Root, *, log: Path, progress: Progress) -> None:
         job.result()
     _link_libvirt(root.path)
     with progress.phase("guest"):
-        guest.ensure_tiny(root.path, root.run, root.path / GUEST.relative_to("/"))
+        guest.ensure_tiny(
+            root.path, root.run, root.path / GUEST.relative_to("/")
+        )
 
 
 def _debootstrap(path: Path, *, log: Path) -> None:
@@ -250,7 +250,11 @@ def copy_host_settings(path: Path) -> None:
     # Where the host is silent, debootstrap's own choice stays.
     for name, uri, suite in (
         ("sources.list", mirror.main, RELEASE),
-        ("sources.list.d/security.list", mirror.security, f"{RELEASE}-security"),
+        (
+            "sources.list.d/security.list",
+            mirror.security,
+            f"{RELEASE}-security",
+        ),
     ):
         if uri:
             file = path / "etc/apt" / name
@@ -259,6 +263,9 @@ def copy_host_settings(path: Path) -> None:
 
 
 def _write_package_settings(path: Path) -> None:
+    # Before debootstrap: it, too, need not wait for the disk.
+    for folder in ("etc/apt/apt.conf.d", "etc/dpkg/dpkg.cfg.d", "usr/sbin"):
+        (path / folder).mkdir(parents=True)
     (path / "etc/apt/apt.conf.d/80imprint").write_text(
         'APT::Install-Recommends "false";\n'
         'APT::Sandbox::User "root";\n'
@@ -291,13 +298,26 @@ def _install_python(root: Root, log: Path, progress: Progress) -> None:
         environ = {**settings, "UV_NO_CACHE": "1"}
         binds = {str(p): str(p) for p in host.list_local_places(settings)}
         root.run(
-            [str(_UV), "venv", "-q", "--python", "/usr/bin/python3", str(VENV)],
+            [
+                str(_UV),
+                "venv",
+                "-q",
+                "--python",
+                "/usr/bin/python3",
+                str(VENV),
+            ],
             environ=environ,
             log=log,
         )
         root.run(
             [
-                *(str(_UV), "pip", "install", "--no-deps", "--compile-bytecode"),
+                *(
+                    str(_UV),
+                    "pip",
+                    "install",
+                    "--no-deps",
+                    "--compile-bytecode",
+                ),
                 *("--python", f"{VENV}/bin/python"),
                 *("-r", "/var/tmp/packages.txt"),  # noqa: S108
             ],

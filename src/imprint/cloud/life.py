@@ -1,0 +1,300 @@
+"""The life of one cloud, from the host: up, status, down, destroy.
+
+Makes the root, enters it, and speaks to the supervisor there.  Everything
+may have been interrupted before, at any point: what is found is what counts.
+Knows no service.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import importlib
+import json
+import os
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from imprint.cloud import (
+    accelerator,
+    archive,
+    control,
+    guest,
+    hugepages,
+    root,
+    settings,
+    clouds_yaml,
+)
+from imprint.cloud.enter import build_unshare
+from imprint.cloud.errors import CloudError
+from imprint.cloud.paths import HOSTNAME, INSIDE, VENV, Paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from imprint.cloud.progress import Progress
+
+# How long the supervisor may take until it listens, and to end.
+_START_SECONDS = 30
+_END_SECONDS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cloud:
+    """One cloud and the cache that it shares with others.
+
+    `owner` is the user and group id of who may read its clouds.yaml.
+    """
+
+    paths: Paths
+    cache: Path
+    owner: tuple[int, int]
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other commands from changing this cloud; make its directory.
+
+        Raises CloudError when another one does just now.
+        """
+        top = self.paths.top
+        try:
+            top.mkdir(mode=0o700, exist_ok=True)
+            for folder in (self.paths.run, self.paths.logs, self.paths.state):
+                folder.mkdir(exist_ok=True)
+            os.chown(top, *self.owner)
+            with self.paths.lock.open("a") as lock:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError as error:
+                    raise CloudError(
+                        f"another imprint-cloud works on {top}"
+                    ) from error
+                yield
+        except OSError as error:
+            raise CloudError(f"{top}: {error}") from error
+
+    def is_alive(self) -> bool:
+        """Whether a supervisor runs here."""
+        try:
+            with self.paths.alive.open("a") as alive:
+                fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except FileNotFoundError:
+            return False
+        return False
+
+    def up(self, progress: Progress, *, stock: bool | None) -> dict[str, Any]:
+        """Start what does not run; return what the user may want to know."""
+        with self.locked():
+            first = not self.is_alive()
+            if first:
+                self._prepare(progress, stock=stock)
+                self._enter()
+            elif stock not in (None, self._load().stock):
+                raise CloudError(
+                    "the cloud runs the other way: stop it first with `down`"
+                )
+            try:
+                answer = control.ask(
+                    self.paths.control, {"op": "up"}, progress.record
+                )
+                if first:
+                    self._keep_dump()
+            except BaseException:
+                # A cloud that never was complete is not left half way.
+                if first:
+                    self._kill()
+                raise
+            if answer["started"] or not self.paths.filled.exists():
+                self._ensure_content(progress)
+            return answer
+
+    def _load(self) -> settings.Settings:
+        loaded = settings.load(self.paths.settings)
+        if loaded is None:
+            raise CloudError(f"no cloud in {self.paths.top}: run `up` first")
+        return loaded
+
+    def _prepare(self, progress: Progress, *, stock: bool | None) -> None:
+        """Make all that the supervisor needs."""
+        paths = self.paths
+        log = paths.logs / "root.log"
+        root.ensure(paths.root, cache=self.cache, log=log, progress=progress)
+        root.copy_host_settings(paths.root)
+        root.install_imprint(paths.root)
+        debian = root.Root(path=paths.root)
+        guest.ensure_tiny(paths.root, debian.run, paths.guest)
+        chosen = settings.load(paths.settings) or settings.choose()
+        chosen = settings.refresh_ports(chosen)
+        if stock is not None:
+            chosen = replace(chosen, stock=stock)
+        boot = hugepages.BOOT_ID.read_text().strip()
+        if chosen.boot != boot:
+            with progress.phase("test boot with KVM"):
+                virt_type = accelerator.choose_virt_type(debian)
+            chosen = replace(chosen, virt_type=virt_type, boot=boot)
+        chosen = replace(chosen, huge_pages=hugepages.lend(paths.huge_pages))
+        settings.save(paths.settings, chosen)
+        clouds_yaml.write(paths.clouds_yaml, chosen, owner=self.owner)
+        self._offer_dump()
+
+    @property
+    def _dump(self) -> Path:
+        return self.cache / f"schema-{root.build_key()}.sql"
+
+    def _offer_dump(self) -> None:
+        if self._dump.exists():
+            shutil.copyfile(self._dump, self.paths.run / "schema.sql")
+
+    def _keep_dump(self) -> None:
+        new = self.paths.run / "schema-new.sql"
+        if new.exists():
+            with archive.write_whole(self._dump) as whole:
+                shutil.copyfile(new, whole)
+            new.unlink()
+
+    def _enter(self) -> None:
+        """Start the supervisor in namespaces of its own."""
+        paths = self.paths
+        paths.control.unlink(missing_ok=True)
+        binds = {str(INSIDE.top): paths.top}
+        for name, place in (
+            ("etc", "/etc/libvirt"),
+            ("lib", "/var/lib/libvirt"),
+            ("cache", "/var/cache/libvirt"),
+            ("log", "/var/log/libvirt"),
+        ):
+            binds[place] = paths.state / "libvirt" / name
+            binds[place].mkdir(parents=True, exist_ok=True)
+        entry = root.Root(path=paths.root).build_entry(
+            [
+                *(f"{VENV}/bin/python", "-m", "imprint.cloud.supervisor"),
+                root.build_key(),
+            ],
+            environ={},
+        )
+        entry = replace(
+            entry,
+            hostname=HOSTNAME,
+            binds={inside: str(place) for inside, place in binds.items()},
+        )
+        log = paths.logs / "supervisor.log"
+        with log.open("ab") as out:
+            process = subprocess.Popen(
+                build_unshare(hostname=True),
+                cwd="/",
+                env=entry.as_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        _write_keeper(paths, process.pid)
+        deadline = time.monotonic() + _START_SECONDS
+        while True:
+            with contextlib.suppress(OSError):
+                control.connect(paths.control).close()
+                return
+            if process.poll() is not None or time.monotonic() > deadline:
+                process.kill()
+                tail = "\n".join(log.read_text().splitlines()[-12:])
+                raise CloudError(f"the supervisor did not start:\n{tail}")
+            time.sleep(0.05)
+
+    def _ensure_content(self, progress: Progress) -> None:
+        """Make tenants, network, flavors and images."""
+        # Here, so that all else runs where the SDK is not installed.
+        content = importlib.import_module("imprint.cloud.content")
+        with progress.phase("tenants, network, images"):
+            content.ensure_content(self.paths, self.paths.clouds_yaml)
+        self.paths.filled.touch()
+
+    def status(self) -> dict[str, Any]:
+        """Return the state of each service; none when nothing runs."""
+        if not self.is_alive():
+            return {"services": [], "ready": False, "memory_mib": 0}
+        return control.ask(self.paths.control, {"op": "status"})
+
+    def find_supervisor(self) -> int:
+        """Return the supervisor's process id on the host."""
+        try:
+            with control.connect(self.paths.control) as client:
+                return control.find_peer(client)
+        except OSError as error:
+            raise CloudError("the cloud does not run") from error
+
+    def down(self, progress: Progress) -> bool:
+        """End all services; return whether any ran."""
+        if not self.paths.top.exists():
+            return False
+        with self.locked():
+            return self._down(progress)
+
+    def _down(self, progress: Progress) -> bool:
+        was_alive = self.is_alive()
+        if was_alive:
+            with contextlib.suppress(CloudError):
+                control.ask(
+                    self.paths.control, {"op": "stop"}, progress.record
+                )
+            self._kill()
+        hugepages.give_back(self.paths.huge_pages)
+        return was_alive
+
+    def _kill(self) -> None:
+        """End the namespaces and everything in them."""
+        deadline = time.monotonic() + _END_SECONDS
+        keeper = _read_keeper(self.paths)
+        while self.is_alive():
+            if keeper is not None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(keeper, 9)
+            if time.monotonic() > deadline:
+                raise CloudError(f"process {keeper} cannot be ended")
+            time.sleep(0.05)
+
+    def destroy(self, progress: Progress) -> bool:
+        """End everything and remove it; return whether there was anything.
+
+        The cache stays.
+        """
+        top = self.paths.top
+        if not top.exists():
+            return False
+        if not self._is_ours():
+            raise CloudError(f"{top} is not a cloud's directory: left alone")
+        with self.locked():
+            self._down(progress)
+            with progress.phase("removed"):
+                archive.remove_tree(top)
+        return True
+
+    def _is_ours(self) -> bool:
+        names = {path.name for path in self.paths.top.iterdir()}
+        return not names or "lock" in names
+
+
+def _write_keeper(paths: Paths, pid: int) -> None:
+    record = {"pid": pid, "start": _read_start(pid)}
+    (paths.run / "keeper.json").write_text(json.dumps(record))
+
+
+def _read_keeper(paths: Paths) -> int | None:
+    """Return the process that keeps the namespaces, if it still is that."""
+    try:
+        record = json.loads((paths.run / "keeper.json").read_text())
+        pid = int(record["pid"])
+        return pid if _read_start(pid) == record["start"] else None
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def _read_start(pid: int) -> str:
+    """Return when a process started; with its id that names it for good."""
+    stat = Path(f"/proc/{pid}/stat").read_text()
+    return stat.rpartition(")")[2].split()[19]

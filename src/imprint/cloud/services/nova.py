@@ -1,0 +1,201 @@
+"""Nova: API, conductor, scheduler and compute; with Imprint or stock."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from imprint.cloud import ini
+from imprint.cloud.model import Service, Step
+from imprint.cloud.paths import HOSTNAME, INSIDE, VENV
+from imprint.cloud.services import libvirt
+from imprint.cloud.services.shared import (
+    DATABASE_SOCKET,
+    ENVIRONMENT,
+    IN_NETWORK,
+    OVSDB_SOCKET,
+    PYTHON,
+    answers,
+    build_auth,
+    build_authtoken,
+    build_database,
+    build_transport,
+    build_wsgi_command,
+)
+from imprint.cloud.settings import LOOPBACK, REGION
+
+if TYPE_CHECKING:
+    from imprint.cloud.ini import Sections
+    from imprint.cloud.model import Node
+    from imprint.cloud.settings import Settings
+
+ETC = INSIDE.etc / "nova"
+CONFIG = ETC / "nova.conf"
+# nova-compute refuses to start when it is told of any database.
+COMPUTE_CONFIG = ETC / "nova-compute.conf"
+PASTE = ETC / "api-paste.ini"
+STATE = INSIDE.state / "nova"
+
+ROUTER = "imprint.nova.router:Router.factory"
+VERSION_FILTER = "imprint.nova.version_filter:VersionFilter.factory"
+
+
+def build(settings: Settings) -> tuple[Node, ...]:
+    """Build the configuration step and the four services."""
+    return (
+        Step(name="nova-conf", run=lambda: write(settings)),
+        Service(
+            name="nova-api",
+            needs=("schema", "rabbitmq"),
+            command=build_wsgi_command(
+                "nova.wsgi.osapi_compute", settings.ports["nova"]
+            ),
+            environment={**ENVIRONMENT, "OS_NOVA_CONFIG_DIR": str(ETC)},
+            ready=answers(settings.url("nova")),
+        ),
+        _build_rpc_service("conductor"),
+        _build_rpc_service("scheduler"),
+        Service(
+            name="nova-compute",
+            needs=(
+                *("identity", "nova-conductor", "placement"),
+                *("libvirtd", "ovn-controller"),
+            ),
+            command=(
+                f"{VENV}/bin/nova-compute",
+                *("--config-file", str(COMPUTE_CONFIG)),
+            ),
+            environment=ENVIRONMENT,
+            ready=_is_host_mapped,
+        ),
+    )
+
+
+def _build_rpc_service(name: str) -> Service:
+    started = Path(f"/run/imprint/nova-{name}.started")
+    return Service(
+        name=f"nova-{name}",
+        # It ends when Keystone does not know its user yet.
+        needs=("schema", "rabbitmq", "identity"),
+        command=(
+            *(PYTHON, "-m", "imprint.cloud.nova_service", name),
+            *(str(started), "--config-file", str(CONFIG)),
+        ),
+        environment=ENVIRONMENT,
+        prepare=lambda: started.unlink(missing_ok=True),
+        ready=started.exists,
+    )
+
+
+def _is_host_mapped() -> bool:
+    done = subprocess.run(
+        [
+            *("mariadb", "--no-defaults", f"--socket={DATABASE_SOCKET}"),
+            *("--batch", "--skip-column-names", "nova_api", "--execute"),
+            "select count(*) from host_mappings",
+        ],
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    return done.stdout.strip() == "1"
+
+
+def write(settings: Settings) -> None:
+    """Write Nova's files."""
+    (STATE / "instances").mkdir(parents=True, exist_ok=True)
+    common = build_common(settings)
+    ini.write(COMPUTE_CONFIG, common)
+    ini.write(CONFIG, {**common, **build_databases()})
+    paste = (VENV / "etc/nova/api-paste.ini").read_text()
+    if not settings.stock:
+        paste = ini.edit_paste(
+            paste, router=ROUTER, version_filter=VERSION_FILTER
+        )
+    ini.write_private(PASTE, paste)
+
+
+def build_databases() -> Sections:
+    """Build what all but nova-compute know besides."""
+    return {
+        "api_database": build_database("nova_api"),
+        "database": build_database("nova"),
+        # Nova's map of hosts lags by that much.
+        "scheduler": {"discover_hosts_in_cells_interval": 3},
+    }
+
+
+def build_common(settings: Settings) -> Sections:
+    """Build what all of Nova's services know."""
+    auth = build_auth(settings, "nova")
+    helper = (f"{VENV}/bin/privsep-helper", "--config-file", COMPUTE_CONFIG)
+    privileged = {"helper_command": shlex.join(map(str, helper))}
+    # It plugs ports into the switch, so it must see the taps.
+    in_network = {
+        "helper_command": shlex.join(map(str, (*IN_NETWORK, *helper)))
+    }
+    return {
+        "DEFAULT": _build_default(settings),
+        "api": {"auth_strategy": "keystone"},
+        "wsgi": {"api_paste_config": str(PASTE)},
+        "oslo_concurrency": {"lock_path": "/run/nova"},
+        "oslo_messaging_notifications": {"driver": "noop"},
+        "quota": dict.fromkeys(
+            (
+                *("instances", "cores", "ram", "metadata_items", "key_pairs"),
+                *("server_groups", "server_group_members"),
+            ),
+            -1,
+        ),
+        "vnc": {"enabled": False},
+        "placement": auth,
+        "glance": {
+            "region_name": REGION,
+            "endpoint_override": settings.url("glance"),
+        },
+        "neutron": auth,
+        "service_user": {"send_service_user_token": True, **auth},
+        "libvirt": {
+            "virt_type": settings.virt_type,
+            "cpu_mode": "none",
+            "connection_uri": libvirt.URI,
+            "images_type": "qcow2",
+        },
+        "os_vif_ovs": {"ovsdb_connection": f"unix:{OVSDB_SOCKET}"},
+        "vif_plug_ovs_privileged": in_network,
+        "nova_sys_admin": privileged,
+        "privsep_osbrick": privileged,
+        "os_brick": {"lock_path": "/run/nova"},
+        **build_authtoken(settings, "nova"),
+    }
+
+
+def _build_default(settings: Settings) -> dict[str, ini.Value]:
+    driver = "libvirt" if settings.stock else "imprint"
+    return {
+        "host": HOSTNAME,
+        "my_ip": LOOPBACK,
+        "state_path": str(STATE),
+        "transport_url": build_transport(settings),
+        "use_stderr": True,
+        "compute_driver": f"{driver}.LibvirtDriver",
+        # Servers that ran before `down` run again after `up`.
+        "resume_guests_state_on_host_boot": True,
+        "vif_plugging_timeout": 60,
+        "reserved_host_memory_mb": 512,
+        "initial_disk_allocation_ratio": 4,
+        "ram_allocation_ratio": 2,
+        "cpu_allocation_ratio": 16,
+        "update_resources_interval": 0,
+        "allow_resize_to_same_host": True,
+        # The first rounds of periodic tasks come at once.
+        "periodic_fuzzy_delay": 0,
+        # Asked to end, it must not take messages for another minute.
+        "manager_shutdown_timeout": 1,
+        "graceful_shutdown_timeout": 3,
+        # A guest that ignores its power button costs that much.
+        "shutdown_timeout": 2,
+    }
