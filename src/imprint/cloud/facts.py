@@ -1,0 +1,49 @@
+"""Reads what the guest "tiny" says of its machine on its serial line.
+
+Pure. The other end is data/guest/init: lines of "guest: FACT: VALUE". It
+must not know how the console's text was had.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# The last fact: all others are there.
+READY = re.compile(r"^guest: ready: ", re.MULTILINE)
+
+_FACT = re.compile(r"^guest: ([\w-]+): (.*?)\r?$", re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What a guest said since its last start, in its order."""
+
+    lines: Sequence[tuple[str, str]]
+
+    def get(self, name: str) -> str:
+        """Return the first value of a fact, empty where there is none."""
+        return next(iter(self.list(name)), "")
+
+    def list(self, name: str) -> list[str]:
+        """List the values of a fact that a guest may have several of."""
+        return [value for fact, value in self.lines if fact == name]
+
+    @property
+    def pci_ids(self) -> set[str]:
+        """Vendor and device of each PCI device, such as 8086:100e."""
+        return {value.split()[1] for value in self.list("pci")}
+
+
+def parse(console: str) -> Facts:
+    """Parse a console's text: what follows the last start of the guest.
+
+    A console keeps what was there before a reboot.
+    """
+    lines = _FACT.findall(console)
+    starts = [i for i, (fact, _) in enumerate(lines) if fact == "up"]
+    return Facts(lines=lines[starts[-1] :] if starts else lines)

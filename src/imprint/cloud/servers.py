@@ -1,0 +1,220 @@
+"""Boots servers through the real APIs and waits for what their guests say.
+
+For the demo and the tests on the real cloud: requests as any client sends
+them, waits that ask again and have an end. It must not know which
+overrides are right.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from imprint.cloud.errors import CloudError
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+    from xml.etree.ElementTree import Element
+
+    from openstack.connection import Connection
+    from requests import Response
+
+# 2.98 is the first that shows a server's image properties.
+MICROVERSION = "2.98"
+_VERSION = {
+    "OpenStack-API-Version": f"compute {MICROVERSION}, imprint 1.0",
+}
+# An emulated processor shared with another guest, and some to spare.
+LIMIT = 180
+_PAUSE = 0.5
+
+
+class ServerError(CloudError):
+    """A server did not become what was waited for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cloud:
+    """A cloud's directory and one tenant's connection to it."""
+
+    directory: Path
+    connection: Connection
+
+    def create(
+        self,
+        name: str,
+        *,
+        image: str,
+        flavor: str,
+        network: str,
+        override: Mapping[str, str] | None = None,
+        **more: Any,
+    ) -> Response:
+        """Ask for a server; return Nova's answer, whatever it is.
+
+        Image, flavor and network are ids; `more` goes into the body's
+        `server` as it is.
+        """
+        server: dict[str, Any] = {
+            "name": name,
+            "imageRef": image,
+            "flavorRef": flavor,
+            "networks": [{"uuid": network}],
+            **more,
+        }
+        if override is not None:
+            server["image_props_override"] = dict(override)
+        answer: Response = self.connection.compute.post(
+            "/servers", json={"server": server}, headers=_VERSION
+        )
+        return answer
+
+    def create_accepted(self, name: str, **body: Any) -> str:
+        """Ask for a server that must be accepted; return its id.
+
+        Takes what `create` takes. Raises ServerError with the refusal.
+        """
+        answer = self.create(name, **body)
+        if not answer.ok:
+            raise ServerError(
+                f"refused: {answer.status_code} {read_fault(answer)}"
+            )
+        return str(answer.json()["server"]["id"])
+
+    def show(self, server: str) -> dict[str, Any]:
+        """Get a server, with its overrides."""
+        answer = self._call("get", server)
+        shown: dict[str, Any] = answer.json()["server"]
+        return shown
+
+    def act(self, server: str, **action: Any) -> Response:
+        """Ask for an action: its name and its own body as a keyword."""
+        return self._call("post", f"{server}/action", json=action)
+
+    def read_console(self, server: str) -> str:
+        """Read what the guest printed so far."""
+        answer = self.act(server, **{"os-getConsoleOutput": {}})
+        return str(answer.json()["output"] or "")
+
+    def wait(
+        self,
+        server: str,
+        what: str,
+        is_so: Callable[[dict[str, Any]], bool],
+        *,
+        limit: float = LIMIT,
+    ) -> dict[str, Any]:
+        """Ask for a server until something is so of it; return it.
+
+        Raises ServerError when the server fails or the time is over.
+        """
+        deadline = time.monotonic() + limit
+        while True:
+            shown = self.show(server)
+            if is_so(shown):
+                return shown
+            if shown["status"] == "ERROR":
+                raise ServerError(f"{what}: {_describe_fault(shown)}")
+            if time.monotonic() > deadline:
+                state = f"{shown['status']}, {shown['OS-EXT-STS:task_state']}"
+                raise ServerError(f"{what}: not in {limit} s ({state})")
+            time.sleep(_PAUSE)
+
+    def wait_active(self, server: str) -> dict[str, Any]:
+        """Wait until a server runs and nothing is done to it."""
+        return self.wait(server, "active", is_idle)
+
+    def wait_console(
+        self, server: str, pattern: re.Pattern[str], *, limit: float = LIMIT
+    ) -> str:
+        """Wait until the guest prints something; return all it printed.
+
+        Raises ServerError with its last lines.
+        """
+        console = ""
+
+        def has_printed(shown: dict[str, Any]) -> bool:
+            nonlocal console
+            if shown["status"] != "ACTIVE":
+                return False
+            console = self.read_console(server)
+            return bool(pattern.search(console))
+
+        what = f"console with {pattern.pattern!r}"
+        try:
+            self.wait(server, what, has_printed, limit=limit)
+        except ServerError as error:
+            tail = "\n".join(console.splitlines()[-12:])
+            raise ServerError(f"{error}\n{tail}".rstrip()) from error
+        return console
+
+    def read_domain(self, server: str) -> Element:
+        """Read what libvirt runs for a server: its domain's XML."""
+        printed = subprocess.run(
+            [
+                *(sys.executable, "-m", "imprint.cloud.shell"),
+                *("--dir", str(self.directory), "exec"),
+                *("virsh", "dumpxml", server),
+            ],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        if printed.returncode:
+            raise ServerError(f"virsh dumpxml: {printed.stderr.strip()}")
+        # libvirt's own words, not a stranger's.
+        return ET.fromstring(printed.stdout)  # noqa: S314
+
+    def delete(self, servers: Iterable[str], *, limit: float = 60) -> None:
+        """Delete servers and wait until they are gone."""
+        left = list(servers)
+        for server in left:
+            self._call("delete", server, missing=True)
+        deadline = time.monotonic() + limit
+        while left := [one for one in left if self._is_there(one)]:
+            if time.monotonic() > deadline:
+                raise ServerError(f"not gone in {limit} s: {left}")
+            time.sleep(_PAUSE)
+
+    def _is_there(self, server: str) -> bool:
+        return self._call("get", server, missing=True).ok
+
+    def _call(
+        self, method: str, path: str, *, missing: bool = False, **more: Any
+    ) -> Response:
+        answer: Response = self.connection.compute.request(
+            f"/servers/{path}", method.upper(), headers=_VERSION, **more
+        )
+        gone = answer.status_code == HTTPStatus.NOT_FOUND
+        if not answer.ok and not (missing and gone):
+            raise ServerError(
+                f"{method} {path}: {answer.status_code} {read_fault(answer)}"
+            )
+        return answer
+
+
+def is_idle(shown: dict[str, Any]) -> bool:
+    """Say whether a server runs and nothing is done to it."""
+    return shown["status"] == "ACTIVE" and not shown["OS-EXT-STS:task_state"]
+
+
+def read_fault(answer: Response) -> str:
+    """Read the message of a refusal, in Nova's own format of errors."""
+    try:
+        (fault,) = answer.json().values()
+        return str(fault["message"])
+    except (KeyError, TypeError, ValueError):
+        return answer.text
+
+
+def _describe_fault(shown: dict[str, Any]) -> str:
+    fault = shown.get("fault") or {}
+    return str(fault.get("message", "ERROR without a fault"))
