@@ -26,8 +26,9 @@ class API(compute.API):
     #: of this request; empty on the API that requests share
     overrides: Mapping[str, str] = types.MappingProxyType({})
 
-    def __init__(self, image_api_: Any = None, **kwargs: Any) -> None:
-        super().__init__(image_api=image_api_ or image_api.API(), **kwargs)
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("image_api", image_api.API())
+        super().__init__(**kwargs)
 
     def with_overrides(self, overrides: Mapping[str, str]) -> Self:
         """Return this API for one request with checked overrides."""

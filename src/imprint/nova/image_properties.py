@@ -9,8 +9,9 @@ import re
 from collections.abc import Callable
 
 import os_traits
-from nova import exception, objects
+from nova import exception
 from nova.objects import fields
+from nova.objects.image_meta import ImageMetaProps
 from nova.virt import hardware
 from oslo_utils import strutils, uuidutils
 
@@ -56,7 +57,7 @@ _FindFault = Callable[[str], str | None]
 @functools.cache
 def vocabulary() -> names.Vocabulary:
     """Return what this Nova knows about image properties."""
-    known = objects.ImageMetaProps.fields
+    known = ImageMetaProps.fields
     faults = {
         name: _find_faults(name) for name in known if name not in INEXPRESSIBLE
     }
@@ -71,10 +72,10 @@ def vocabulary() -> names.Vocabulary:
     return names.Vocabulary(
         fields=frozenset(known) - INEXPRESSIBLE.keys() | names.OWN_NAMES,
         inexpressible=INEXPRESSIBLE,
-        legacy=dict(objects.ImageMetaProps._legacy_property_map),  # noqa: SLF001
+        legacy=dict(ImageMetaProps._legacy_property_map),  # noqa: SLF001
         read_raw=READ_RAW,
         traits=frozenset(os_traits.get_traits()),
-        max_numa_nodes=objects.ImageMetaProps.NUMA_NODES_MAX,
+        max_numa_nodes=ImageMetaProps.NUMA_NODES_MAX,
         max_name_bytes=system_metadata.MAX_NAME_BYTES,
         max_value_bytes=system_metadata.MAX_BYTES,
         find_fault=find_fault,
@@ -83,7 +84,7 @@ def vocabulary() -> names.Vocabulary:
 
 def _find_faults(name: str) -> _FindFault:
     """Return the check of one field."""
-    field = objects.ImageMetaProps.fields[name]
+    field = ImageMetaProps.fields[name]
     if name in _BY_NAME:
         return _BY_NAME[name]
     if isinstance(field, fields.BaseEnumField):
@@ -102,7 +103,7 @@ def _find_enum_fault(
     legal = f"one of {', '.join(field.valid_values)} is allowed"
     other = [
         f"'{value}' is a value of {candidate}"
-        for candidate, of in sorted(objects.ImageMetaProps.fields.items())
+        for candidate, of in sorted(ImageMetaProps.fields.items())
         if value in getattr(of, "valid_values", ())
     ]
     # many fields have a value such as "virtio": that is no hint

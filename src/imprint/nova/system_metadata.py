@@ -10,7 +10,8 @@ record, which has another prefix, cannot be forged.
 from collections.abc import Mapping
 from typing import Any
 
-from nova import objects, utils
+from nova import utils
+from nova.objects.image_meta import ImageMeta, ImageMetaProps
 
 # Not ``image_``: rebuild wipes that prefix, and Nova would take the record
 # for an image property.
@@ -48,9 +49,7 @@ def strip_records(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def overlay(
-    image_meta: objects.ImageMeta, overrides: Mapping[str, str]
-) -> objects.ImageMeta:
+def overlay(image_meta: ImageMeta, overrides: Mapping[str, str]) -> ImageMeta:
     """Return ``image_meta`` with ``overrides`` on top of its properties.
 
     For readers which hold Nova's object instead of the image's dict: it gives
@@ -61,9 +60,9 @@ def overlay(
         return image_meta
     merged = image_meta.obj_clone()
     if not merged.obj_attr_is_set("properties"):
-        merged.properties = objects.ImageMetaProps()
+        merged.properties = ImageMetaProps()
     # from_dict takes the NUMA names out of its argument
-    asked = objects.ImageMetaProps.from_dict(dict(overrides))
+    asked = ImageMetaProps.from_dict(dict(overrides))
     for field in asked.obj_what_changed():
         value = getattr(asked, field)
         if field == "traits_required":

@@ -39,8 +39,7 @@ def parse(
     """Return the overrides in ``asked``, any value that JSON can hold.
 
     :raises InvalidOverrideError: not an object of strings, too many, an
-        unknown
-        or legacy name, a value that is not legal
+        unknown or legacy name, a value that is not legal
     :raises ForbiddenOverrideError: overrides are switched off, or the operator
         keeps this property from users
     """
@@ -74,8 +73,7 @@ def check_value(name: str, value: Any, vocabulary: names.Vocabulary) -> None:
     """Accept a value that the property can have.
 
     :raises InvalidOverrideError: the text names the property, the value and
-        what
-        is legal
+        what is legal
     """
     if not isinstance(value, str):
         raise exceptions.InvalidOverrideError(

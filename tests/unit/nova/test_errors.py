@@ -1,0 +1,32 @@
+"""Every error of Imprint has its place in Nova's API."""
+
+import pytest
+from nova import exception
+
+from imprint import exceptions
+from imprint.nova import errors
+
+
+def test_every_error_is_translated():
+    assert set(errors.ERRORS) == set(exceptions.ImprintError.__subclasses__())
+
+
+@pytest.mark.parametrize(
+    ("ours", "novas", "code"),
+    [
+        (exceptions.InvalidOverrideError, exception.ValidationError, 400),
+        (exceptions.ForbiddenOverrideError, exception.Forbidden, 403),
+    ],
+)
+def test_the_text_arrives_as_it_is(ours, novas, code):
+    text = "100% of %(reason)s {braces}"
+    with pytest.raises(novas) as raised, errors.translated():
+        raise ours(text)
+    assert raised.value.format_message() == text
+    assert raised.value.code == code
+    assert isinstance(raised.value.__cause__, ours)
+
+
+def test_other_errors_pass():
+    with pytest.raises(KeyError), errors.translated():
+        raise KeyError
