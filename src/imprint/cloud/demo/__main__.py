@@ -11,6 +11,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from keystoneauth1.exceptions import ClientException
+from openstack.exceptions import SDKException
+
 from imprint.cloud.connect import connect
 from imprint.cloud.content import NETWORK
 from imprint.cloud.demo.run import Demo
@@ -42,6 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         failures = build_demo(directory, progress).run()
     except CloudError as error:
         failures = [str(error)]
+    except (SDKException, ClientException) as error:
+        failures = [f"the cloud in {directory} does not answer: {error}"]
     if not failures:
         progress.say(describe_next(directory))
     for failure in failures:

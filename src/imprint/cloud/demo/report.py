@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-WIDTH = 98
-_COLUMNS = (17, 34, 22, 19)
+WIDTH = 99
+_COLUMNS = (16, 34, 25, 18)
 _GAP = "  "
 HEAD = ("SERVER", "OVERRIDE", "THE GUEST SAW", "LIBVIRT HAS")
 
