@@ -7,6 +7,7 @@ and made again.  Knows names and bytes, not what they are for.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import subprocess
@@ -51,7 +52,7 @@ def _compression(path: Path) -> list[str]:
 
 
 def pack(tree: Path, archive: Path, *, exclude: Sequence[str]) -> None:
-    """Write a tree into an archive; no room for it is no error."""
+    """Write a tree into an archive; raises CloudError, leaving nothing."""
     try:
         with write_whole(archive) as new:
             subprocess.run(
@@ -71,12 +72,19 @@ def pack(tree: Path, archive: Path, *, exclude: Sequence[str]) -> None:
                 check=True,
                 stderr=subprocess.PIPE,
             )
-    except (subprocess.CalledProcessError, OSError) as error:
+    except subprocess.CalledProcessError as error:
+        raise CloudError(
+            f"cannot write {archive}: {_last_line(error.stderr)}"
+        ) from error
+    except OSError as error:
         raise CloudError(f"cannot write {archive}: {error}") from error
 
 
 def unpack(archive: Path, tree: Path) -> bool:
-    """Unpack an archive; False, and nothing left, when it is broken."""
+    """Unpack an archive; False, and nothing left, when it is broken.
+
+    Raises CloudError when it is not the archive's fault.
+    """
     tree.mkdir(mode=0o755)
     decompress = [w.replace(" -T0 -1", "") for w in _compression(archive)]
     done = subprocess.run(
@@ -86,11 +94,27 @@ def unpack(archive: Path, tree: Path) -> bool:
             *("--directory", str(tree)),
         ],
         check=False,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
     )
     if done.returncode:
         remove_tree(tree)
+        if os.strerror(errno.ENOSPC).encode() in done.stderr:
+            raise CloudError(f"{tree}: {os.strerror(errno.ENOSPC)}")
     return done.returncode == 0
+
+
+def _last_line(output: bytes) -> str:
+    lines = output.decode(errors="replace").splitlines()
+    return lines[-1] if lines else "no reason given"
+
+
+def remove_cache(cache: Path) -> None:
+    """Remove what this module's users keep there, and nothing else."""
+    for pattern in ("root-*.tar*", "schema-*.sql"):
+        for file in cache.glob(pattern):
+            file.unlink()
+    with contextlib.suppress(OSError):
+        cache.rmdir()
 
 
 def remove_tree(tree: Path) -> None:
@@ -106,10 +130,9 @@ def remove_tree(tree: Path) -> None:
         ["rm", "-rf", "--one-file-system", "--", tree],
         check=False,
         stderr=subprocess.PIPE,
-        text=True,
     )
     if done.returncode:
-        line = (done.stderr.splitlines() or [""])[-1]
+        line = _last_line(done.stderr)
         raise CloudError(f"cannot remove {tree}: {line}")
 
 

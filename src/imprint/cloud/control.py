@@ -70,21 +70,32 @@ def ask(
     path: Path,
     request: Message,
     on_phase: Callable[[str, float], None] = lambda _name, _seconds: None,
+    timeout: float | None = None,
 ) -> Message:
-    """Send a request and return the answer; raises CloudError."""
+    """Send a request and return the answer; raises CloudError.
+
+    The timeout, in seconds, is for each line of what comes back.
+    """
     try:
         client = connect(path)
     except OSError as error:
         raise CloudError("the cloud's supervisor does not answer") from error
-    with client, client.makefile("rw") as stream:
-        stream.write(json.dumps(request) + "\n")
-        stream.flush()
-        for line in stream:
-            message: Message = json.loads(line)
-            if "phase" in message:
+    client.settimeout(timeout)
+    try:
+        with client, client.makefile("rw") as stream:
+            stream.write(json.dumps(request) + "\n")
+            stream.flush()
+            for line in stream:
+                message: Message = json.loads(line)
+                if "phase" not in message:
+                    break
                 on_phase(message["phase"], message["seconds"])
-            elif "error" in message:
-                raise CloudError(message["error"])
             else:
-                return message
-    raise CloudError("the cloud's supervisor ended before it answered")
+                raise CloudError(
+                    "the cloud's supervisor ended before it answered"
+                )
+    except OSError as error:
+        raise CloudError(f"the cloud's supervisor: {error}") from error
+    if "error" in message:
+        raise CloudError(message["error"])
+    return message

@@ -9,10 +9,20 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# What a namespace's first process is told to do by an Entry.
+ENTER = (sys.executable, "-m", "imprint.cloud.enter")
+# Put before a command: killed, this process takes the command with it.
+WITH_ME = ("setpriv", "--pdeathsig", "KILL", "--")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,10 +48,10 @@ class Entry:
         return {**os.environ, "IMPRINT_ENTRY": json.dumps(asdict(self))}
 
 
-def build_unshare(*, hostname: bool) -> list[str]:
-    """Build the command that starts `main` in namespaces of its own.
+def build_unshare(*, hostname: bool, command: Sequence[str]) -> list[str]:
+    """Build what starts a command in namespaces of its own.
 
-    The process it runs is the first of its PID namespace: when it dies the
+    The command is the first process of its PID namespace: when it dies the
     kernel ends all others, and their mounts with them.
     """
     return [
@@ -49,7 +59,7 @@ def build_unshare(*, hostname: bool) -> list[str]:
         *(["--uts"] if hostname else []),
         # The unshare that waits outside takes the namespace with it.
         *("--pid", "--fork", "--kill-child=KILL", "--"),
-        *(sys.executable, "-m", "imprint.cloud.enter"),
+        *command,
     ]
 
 
@@ -86,7 +96,7 @@ def main() -> None:
         message = f"cannot mount in {entry.root}: {error}"
         raise SystemExit(message) from error
     if entry.hostname:
-        subprocess.run(["hostname", entry.hostname], check=True)
+        socket.sethostname(entry.hostname)
     os.chroot(entry.root)
     os.chdir(entry.directory)
     try:

@@ -20,16 +20,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from imprint.cloud import (
-    accelerator,
     archive,
+    clouds_yaml,
     control,
     guest,
     hugepages,
     root,
     settings,
-    clouds_yaml,
 )
-from imprint.cloud.enter import build_unshare
+from imprint.cloud.enter import ENTER, build_unshare
 from imprint.cloud.errors import CloudError
 from imprint.cloud.paths import HOSTNAME, INSIDE, VENV, Paths
 
@@ -38,9 +37,11 @@ if TYPE_CHECKING:
 
     from imprint.cloud.progress import Progress
 
-# How long the supervisor may take until it listens, and to end.
+# How long the supervisor may take until it listens, and to end when killed.
 _START_SECONDS = 30
 _END_SECONDS = 10
+# All services are asked to end; MariaDB may take half a minute.
+_STOP_SECONDS = 90
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,11 +134,6 @@ class Cloud:
         chosen = settings.refresh_ports(chosen)
         if stock is not None:
             chosen = replace(chosen, stock=stock)
-        boot = hugepages.BOOT_ID.read_text().strip()
-        if chosen.boot != boot:
-            with progress.phase("test boot with KVM"):
-                virt_type = accelerator.choose_virt_type(debian)
-            chosen = replace(chosen, virt_type=virt_type, boot=boot)
         chosen = replace(chosen, huge_pages=hugepages.lend(paths.huge_pages))
         settings.save(paths.settings, chosen)
         clouds_yaml.write(paths.clouds_yaml, chosen, owner=self.owner)
@@ -186,7 +182,7 @@ class Cloud:
         log = paths.logs / "supervisor.log"
         with log.open("ab") as out:
             process = subprocess.Popen(
-                build_unshare(hostname=True),
+                build_unshare(hostname=True, command=ENTER),
                 cwd="/",
                 env=entry.as_environment(),
                 stdin=subprocess.DEVNULL,
@@ -218,7 +214,7 @@ class Cloud:
         """Return the state of each service; none when nothing runs."""
         if not self.is_alive():
             return {"services": [], "ready": False, "memory_mib": 0}
-        return control.ask(self.paths.control, {"op": "status"})
+        return control.ask(self.paths.control, {"op": "status"}, timeout=20)
 
     def find_supervisor(self) -> int:
         """Return the supervisor's process id on the host."""
@@ -238,9 +234,13 @@ class Cloud:
     def _down(self, progress: Progress) -> bool:
         was_alive = self.is_alive()
         if was_alive:
+            # Whoever does not answer is ended without being asked.
             with contextlib.suppress(CloudError):
                 control.ask(
-                    self.paths.control, {"op": "stop"}, progress.record
+                    self.paths.control,
+                    {"op": "stop"},
+                    progress.record,
+                    timeout=_STOP_SECONDS,
                 )
             self._kill()
         hugepages.give_back(self.paths.huge_pages)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import threading
-    from concurrent.futures import Future
     from collections.abc import Callable, Sequence
+    from concurrent.futures import Future
 
     from imprint.cloud.model import Node
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 TAIL_LINES = 15
 _POLL_SECONDS = 0.1
+_LOG_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +84,7 @@ class Process:
             **service.environment,
         }
         self._ready = False
+        self._rotate()
         with self.log.open("ab") as log:
             log.write(f"# {time.strftime('%F %T')} start\n".encode())
             log.flush()
@@ -99,6 +101,10 @@ class Process:
         threading.Thread(
             target=self._reap, args=(self._popen,), daemon=True
         ).start()
+
+    def _rotate(self) -> None:
+        if self.log.exists() and self.log.stat().st_size > _LOG_BYTES:
+            self.log.replace(self.log.with_suffix(".log.1"))
 
     def _reap(self, popen: subprocess.Popen[bytes]) -> None:
         code = popen.wait()

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from imprint.cloud import archive, guest, host
-from imprint.cloud.enter import Entry, build_unshare
+from imprint.cloud.enter import ENTER, WITH_ME, Entry, build_unshare
 from imprint.cloud.errors import CloudError, CommandError
 from imprint.cloud.paths import GUEST, HOSTNAME, SEARCH_PATH, VENV
 
@@ -112,7 +112,7 @@ class Root:
         )
         entry.binds.update(binds or {})
         done = subprocess.run(
-            build_unshare(hostname=False),
+            [*WITH_ME, *build_unshare(hostname=False, command=ENTER)],
             check=False,
             env=entry.as_environment(),
             stdin=subprocess.DEVNULL,
@@ -167,9 +167,16 @@ def ensure(path: Path, *, cache: Path, log: Path, progress: Progress) -> None:
     if not _take(cached, new.path, progress):
         make(new, log=log, progress=progress)
         (new.path / _KEY).write_text(key)
-        with progress.phase("root into the cache"):
-            archive.pack(new.path, cached, exclude=_HOST_FILES)
+        _keep(new.path, cached, progress)
     new.path.rename(path)
+
+
+def _keep(path: Path, cached: Path, progress: Progress) -> None:
+    try:
+        with progress.phase("root into the cache"):
+            archive.pack(path, cached, exclude=_HOST_FILES)
+    except CloudError as error:
+        progress.say(f"the next cloud will take as long: {error}")
 
 
 def _take(cached: Path, path: Path, progress: Progress) -> bool:
@@ -215,9 +222,10 @@ def _debootstrap(path: Path, *, log: Path) -> None:
         "--include=python3,ca-certificates",
         *(RELEASE, str(path), *([mirror.main] if mirror.main else [])),
     ]
+    unshare = build_unshare(hostname=False, command=command)
     with log.open("a") as file:
         done = subprocess.run(
-            command,
+            [*WITH_ME, *unshare],
             check=False,
             env={**os.environ, "PATH": _HOST_PATH},
             stdin=subprocess.DEVNULL,

@@ -9,7 +9,7 @@ import json
 import random
 import secrets
 import socket
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from imprint.cloud.ini import write_private
@@ -33,21 +33,21 @@ _RANGE = range(20000, 32768)
 class Settings:
     """What makes this cloud this one.
 
-    `virt_type` was found out at the host's `boot`, and may be another at
-    the next.  `huge_pages` is how many pages of 2 MiB the host lent.
+    `huge_pages` is how many pages of 2 MiB the host lent.
     """
 
     ports: dict[str, int]
     passwords: dict[str, str] = field(repr=False)
     stock: bool = False
-    virt_type: str = "qemu"
-    boot: str = ""
     huge_pages: int = 0
 
     def url(self, api: str) -> str:
         """Return the address of an API, as its catalog entry says it."""
         paths = {"keystone": "/v3", "nova": "/v2.1"}
         return f"http://{LOOPBACK}:{self.ports[api]}{paths.get(api, '')}"
+
+
+_FIELDS = {field.name for field in fields(Settings)}
 
 
 def build_cloud(settings: Settings, user: str) -> dict[str, Any]:
@@ -68,9 +68,11 @@ def build_cloud(settings: Settings, user: str) -> dict[str, Any]:
 def load(path: Path) -> Settings | None:
     """Load the settings; None when there are none."""
     try:
-        return Settings(**json.loads(path.read_text()))
+        kept = json.loads(path.read_text())
     except FileNotFoundError:
         return None
+    known = {name: kept[name] for name in kept if name in _FIELDS}
+    return Settings(**known)
 
 
 def save(path: Path, settings: Settings) -> None:

@@ -24,7 +24,9 @@ from imprint.cloud.paths import INSIDE, SEARCH_PATH, Paths
 from imprint.cloud.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    Action = Callable[[argparse.Namespace, Cloud], int]
 
 # Exit codes: 1 is an error, 2 a wrong command line.
 NOT_RUNNING = 3
@@ -92,25 +94,31 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-Action = "Callable[[argparse.Namespace, Cloud], int]"
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
     asked = build_parser().parse_args(arguments)
+    # A cloud on the loopback: no proxy leads there.
+    os.environ["no_proxy"] = ",".join(
+        filter(None, [os.environ.get("no_proxy"), settings_file.LOOPBACK])
+    )
     try:
         become_root()
         code: int = asked.action(asked, build_cloud(asked))
     except CloudError as error:
         if asked.format == "json":
-            print(json.dumps({"error": str(error)}))
+            show(json.dumps({"error": str(error)}))
         else:
-            print(f"imprint-cloud: {error}", file=sys.stderr)
+            sys.stderr.write(f"imprint-cloud: {error}\n")
         return 1
     except KeyboardInterrupt:
-        print("imprint-cloud: interrupted", file=sys.stderr)
+        sys.stderr.write("imprint-cloud: interrupted\n")
         return 130
     return code
+
+
+def show(text: object) -> None:
+    """Print a line."""
+    sys.stdout.write(f"{text}\n")
 
 
 def become_root() -> None:
@@ -173,11 +181,11 @@ def run_up(asked: argparse.Namespace, cloud: Cloud) -> int:
                 api: settings.url(api) for api in settings_file.APIS
             },
             "stock": settings.stock,
-            "virt_type": settings.virt_type,
+            "virt_type": answer["virt_type"],
             "huge_pages": settings.huge_pages,
             "clouds_yaml": str(cloud.paths.clouds_yaml),
         }
-        print(json.dumps(document))
+        show(json.dumps(document))
     elif not answer["started"]:
         progress.say("already running: nothing was changed")
     else:
@@ -194,11 +202,11 @@ def run_status(asked: argparse.Namespace, cloud: Cloud) -> int:
     """Say which services run."""
     answer = cloud.status()
     if asked.format == "json":
-        print(json.dumps(answer))
+        show(json.dumps(answer))
     elif not answer["services"]:
-        print("the cloud does not run: start it with `imprint-cloud up`")
+        show("the cloud does not run: start it with `imprint-cloud up`")
     for service in answer["services"] if asked.format == "text" else ():
-        print(describe_service(service))
+        show(describe_service(service))
     return 0 if answer["ready"] else NOT_RUNNING
 
 
@@ -217,7 +225,7 @@ def run_logs(asked: argparse.Namespace, cloud: Cloud) -> int:
     logs = {path.stem: path for path in cloud.paths.logs.glob("*.log")}
     if asked.service is None:
         for name in sorted(logs):
-            print(logs[name])
+            show(logs[name])
         return 0
     if asked.service not in logs:
         raise CloudError(
@@ -226,7 +234,7 @@ def run_logs(asked: argparse.Namespace, cloud: Cloud) -> int:
         )
     text = logs[asked.service].read_text(errors="replace")
     for line in text.splitlines()[-asked.lines :]:
-        print(line)
+        show(line)
     return 0
 
 
@@ -241,7 +249,9 @@ def build_env(cloud: Cloud) -> str:
 
 def run_env(_asked: argparse.Namespace, cloud: Cloud) -> int:
     """Print what a shell needs."""
-    print(build_env(cloud))
+    if not cloud.paths.clouds_yaml.exists():
+        raise CloudError(f"no cloud in {cloud.paths.top}: run `up` first")
+    show(build_env(cloud))
     return 0
 
 
@@ -282,9 +292,7 @@ def run_down(asked: argparse.Namespace, cloud: Cloud) -> int:
     progress = build_progress(asked)
     was_alive = cloud.down(progress)
     if asked.format == "json":
-        print(
-            json.dumps({"was_running": was_alive, "seconds": progress.total})
-        )
+        show(json.dumps({"was_running": was_alive, "seconds": progress.total}))
     else:
         progress.say("down" if was_alive else "nothing ran")
     return 0
@@ -295,9 +303,9 @@ def run_destroy(asked: argparse.Namespace, cloud: Cloud) -> int:
     progress = build_progress(asked)
     existed = cloud.destroy(progress)
     if asked.with_cache:
-        archive.remove_tree(cloud.cache)
+        archive.remove_cache(cloud.cache)
     if asked.format == "json":
-        print(json.dumps({"existed": existed, "seconds": progress.total}))
+        show(json.dumps({"existed": existed, "seconds": progress.total}))
     else:
         progress.say("destroyed" if existed else "there was no cloud")
         if cloud.cache.exists():

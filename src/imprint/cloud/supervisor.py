@@ -20,7 +20,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from imprint.cloud import control, identity, memory, plan, ready, schema
+from imprint.cloud import (
+    accelerator,
+    control,
+    identity,
+    memory,
+    plan,
+    ready,
+    schema,
+)
 from imprint.cloud import settings as settings_file
 from imprint.cloud.errors import CloudError
 from imprint.cloud.model import Service
@@ -57,6 +65,7 @@ def build_nodes(
         *(keystone, placement, glance, neutron, nova),
     ):
         nodes += module.build(settings)
+    nodes += accelerator.build()
     nodes += schema.build(key, report)
     nodes += identity.build(settings)
     nodes.append(ready.build(settings, tuple(node.name for node in nodes)))
@@ -71,6 +80,7 @@ class Supervisor:
         self._key = key
         self._busy = threading.Lock()
         self._complete = False
+        self._cancelled = threading.Event()
         nodes = build_nodes(settings, key, lambda _name, _seconds: None)
         self._processes = {
             node.name: Process(node, INSIDE.logs)
@@ -82,9 +92,12 @@ class Supervisor:
         self, request: control.Message, report: Callable[[str, float], None]
     ) -> control.Message:
         """Do what is asked for; raises CloudError."""
-        operations = {"up": self.up, "stop": self.stop}
         if request["op"] == "status":
             return self.describe()
+        if request["op"] == "stop":
+            # Whatever is starting just now need not be awaited.
+            self._cancelled.set()
+        operations = {"up": self.up, "stop": self.stop}
         with self._busy:
             return operations[request["op"]](report)
 
@@ -96,15 +109,18 @@ class Supervisor:
         def act(node: Node) -> None:
             if not isinstance(node, Service):
                 node.run()
-            elif self._processes[node.name].ensure(cancelled):
+                return
+            since = time.monotonic()
+            if self._processes[node.name].ensure(self._cancelled):
                 started.append(node.name)
-                report(node.name, time.monotonic() - before)
+                report(node.name, time.monotonic() - since)
 
-        cancelled = threading.Event()
+        self._cancelled.clear()
         nodes = build_nodes(self._settings, self._key, report)
-        plan.run(nodes, act, cancelled)
-        report("all services ready", time.monotonic() - before)
+        plan.run(nodes, act, self._cancelled)
         self._complete = True
+        if started:
+            report("all services", time.monotonic() - before)
         return {"started": started, **self.describe()}
 
     def stop(self, report: Callable[[str, float], None]) -> control.Message:
@@ -135,6 +151,7 @@ class Supervisor:
             "services": [asdict(state) for state in states],
             "ready": self._complete
             and all(state.state == "running" for state in states),
+            "virt_type": accelerator.read_virt_type(),
             "memory_mib": memory.measure(Path("/proc")),
         }
 

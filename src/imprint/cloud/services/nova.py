@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from imprint.cloud import ini
+from imprint.cloud import accelerator, ini
 from imprint.cloud.model import Service, Step
 from imprint.cloud.paths import HOSTNAME, INSIDE, VENV
 from imprint.cloud.services import libvirt
@@ -46,6 +46,11 @@ def build(settings: Settings) -> tuple[Node, ...]:
     """Build the configuration step and the four services."""
     return (
         Step(name="nova-conf", run=lambda: write(settings)),
+        Step(
+            name="nova-compute-conf",
+            needs=("accelerator",),
+            run=lambda: ini.write(COMPUTE_CONFIG, build_compute(settings)),
+        ),
         Service(
             name="nova-api",
             needs=("schema", "rabbitmq"),
@@ -60,7 +65,7 @@ def build(settings: Settings) -> tuple[Node, ...]:
         Service(
             name="nova-compute",
             needs=(
-                *("identity", "nova-conductor", "placement"),
+                *("nova-compute-conf", "nova-conductor", "placement"),
                 *("libvirtd", "ovn-controller"),
             ),
             command=(
@@ -107,9 +112,7 @@ def _is_host_mapped() -> bool:
 def write(settings: Settings) -> None:
     """Write Nova's files."""
     (STATE / "instances").mkdir(parents=True, exist_ok=True)
-    common = build_common(settings)
-    ini.write(COMPUTE_CONFIG, common)
-    ini.write(CONFIG, {**common, **build_databases()})
+    ini.write(CONFIG, {**build_common(settings), **build_databases()})
     paste = (VENV / "etc/nova/api-paste.ini").read_text()
     if not settings.stock:
         paste = ini.edit_paste(
@@ -131,12 +134,6 @@ def build_databases() -> Sections:
 def build_common(settings: Settings) -> Sections:
     """Build what all of Nova's services know."""
     auth = build_auth(settings, "nova")
-    helper = (f"{VENV}/bin/privsep-helper", "--config-file", COMPUTE_CONFIG)
-    privileged = {"helper_command": shlex.join(map(str, helper))}
-    # It plugs ports into the switch, so it must see the taps.
-    in_network = {
-        "helper_command": shlex.join(map(str, (*IN_NETWORK, *helper)))
-    }
     return {
         "DEFAULT": _build_default(settings),
         "api": {"auth_strategy": "keystone"},
@@ -158,8 +155,22 @@ def build_common(settings: Settings) -> Sections:
         },
         "neutron": auth,
         "service_user": {"send_service_user_token": True, **auth},
+        **build_authtoken(settings, "nova"),
+    }
+
+
+def build_compute(settings: Settings) -> Sections:
+    """Build what nova-compute knows: no database."""
+    helper = [f"{VENV}/bin/privsep-helper", "--config-file", COMPUTE_CONFIG]
+    privileged = {"helper_command": shlex.join(map(str, helper))}
+    # It plugs ports into the switch, so it must see the taps.
+    in_network = {
+        "helper_command": shlex.join(map(str, [*IN_NETWORK, *helper]))
+    }
+    return {
+        **build_common(settings),
         "libvirt": {
-            "virt_type": settings.virt_type,
+            "virt_type": accelerator.read_virt_type(),
             "cpu_mode": "none",
             "connection_uri": libvirt.URI,
             "images_type": "qcow2",
@@ -169,7 +180,6 @@ def build_common(settings: Settings) -> Sections:
         "nova_sys_admin": privileged,
         "privsep_osbrick": privileged,
         "os_brick": {"lock_path": "/run/nova"},
-        **build_authtoken(settings, "nova"),
     }
 
 

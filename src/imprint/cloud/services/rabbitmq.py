@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 STATE = INSIDE.state / "rabbitmq"
 ETC = INSIDE.etc / "rabbitmq"
 
+# One scheduler, which sleeps when there is nothing to do
+_ERLANG = "+S 1:1 +sbwt none +A 4"
+
 
 def build(settings: Settings) -> tuple[Node, ...]:
     """Build Erlang's port mapper and the broker."""
@@ -54,8 +57,7 @@ def build(settings: Settings) -> tuple[Node, ...]:
                 "RABBITMQ_ENABLED_PLUGINS_FILE": str(ETC / "plugins"),
                 "RABBITMQ_PID_FILE": "/run/rabbitmq.pid",
                 "RABBITMQ_CONF_ENV_FILE": "/dev/null",
-                # One scheduler that sleeps when there is nothing to do
-                "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+S 1:1 +sbwt none +A 4",
+                "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": _ERLANG,
             },
             prepare=lambda: _write(settings),
             ready=accepts(ports["rabbitmq"]),
