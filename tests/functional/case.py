@@ -14,6 +14,7 @@ from nova import context as nova_context
 from nova import objects
 from nova.tests.fixtures import glance as glance_fixture
 from nova.tests.functional import integrated_helpers
+from nova.virt import fake
 
 IMAGE = glance_fixture.GlanceFixture.image1["id"]
 OTHER_IMAGE = glance_fixture.GlanceFixture.image2["id"]
@@ -107,7 +108,7 @@ class ApiCase(ImprintPaste, integrated_helpers._IntegratedTestBase):
         return body
 
     def boot(self, overrides=None, **server):
-        """Create a server, wait until it is active, return its record."""
+        """Create a server, wait until it is active, return what GET shows."""
         answer = self.request(
             "POST", "/servers", self.body(overrides, **server)
         )
@@ -151,3 +152,35 @@ class ApiCase(ImprintPaste, integrated_helpers._IntegratedTestBase):
             for image in self.glance.images.values()
             if image["name"] == name
         ]
+
+
+class BuiltCase(ApiCase):
+    """Remembers the image that the compute driver got for each server."""
+
+    def setUp(self):
+        super().setUp()
+        self.built = built = []
+        spawn = fake.FakeDriver.spawn
+
+        def remember(driver, context, instance, image_meta, *args, **kwargs):
+            built.append(image_meta.properties)
+            return spawn(
+                driver, context, instance, image_meta, *args, **kwargs
+            )
+
+        self.stub_out("nova.virt.fake.FakeDriver.spawn", remember)
+
+    def assertOverridden(self, server, **overrides):
+        """Everything that reads the image has the overrides."""
+        self.assertRecorded(server, **overrides)
+        asked = self.request_spec(server).image.properties
+        for name, value in overrides.items():
+            self.assertEqual(value, str(getattr(asked, name)))
+            self.assertEqual(value, str(getattr(self.built[-1], name)))
+
+    def assertRecorded(self, server, **overrides):
+        """The server's copy of its image has them, and their record does."""
+        kept = self.instance(server).system_metadata
+        for name, value in overrides.items():
+            self.assertEqual(value, kept[f"image_{name}"])
+            self.assertEqual(value, kept[f"imprint_override:{name}"])

@@ -1,0 +1,124 @@
+"""Whatever JSON arrives at POST /servers, Nova's API never answers 500.
+
+The layers below are tested with thousands of values of their own, see
+tests/unit; here values pass the whole pipeline, down to where Nova would
+start to build.
+"""
+
+import json
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nova.objects import fields
+from nova.objects.image_meta import ImageMetaProps
+from tests import json_values
+from tests.functional import case
+
+from imprint.nova import image_properties
+
+VOCABULARY = image_properties.vocabulary()
+NAMES = [
+    *sorted(VOCABULARY.fields),
+    *(f"hw_numa_cpus.{node}" for node in range(3)),
+    *(f"hw_numa_mem.{node}" for node in range(3)),
+    "trait:CUSTOM_A",
+    "trait:HW_CPU_X86_AVX2",
+]
+COMMON = ["0", "1", "2", "512", "4096", "2147483647", "true", "no", "0-1"]
+COMMON += ["^0", "0-16383", "any", "large", "2MB", "1GB", "required", ""]
+WORDS = [*NAMES, *sorted(VOCABULARY.legacy), *VOCABULARY.inexpressible]
+
+FLAVORS = [
+    {},
+    {"hw:mem_page_size": "any"},
+    {"hw:numa_nodes": "1"},
+    {"hw:cpu_policy": "dedicated"},
+    {"hw:cpu_policy": "shared", "hw:cpu_realtime": "yes"},
+    {"hw:serial_port_count": "2"},
+]
+
+texts, values = json_values.build(WORDS)
+
+
+def legal(name):
+    """Return values that the property may well have."""
+    field = ImageMetaProps.fields.get(name)
+    if isinstance(field, fields.BaseEnumField):
+        return st.sampled_from(list(field.valid_values))
+    return st.sampled_from(COMMON)
+
+
+# Legal more often than not: these come furthest.
+likely = st.lists(st.sampled_from(NAMES), unique=True, max_size=8).flatmap(
+    lambda names: st.fixed_dictionaries({name: legal(name) for name in names})
+)
+bodies = st.one_of(
+    values,
+    st.fixed_dictionaries({"server": values}),
+    st.dictionaries(
+        st.sampled_from(["server", "image_props_override"]) | texts,
+        st.dictionaries(
+            st.sampled_from(["name", "image_props_override"]) | texts,
+            values,
+            max_size=3,
+        ),
+        max_size=2,
+    ),
+)
+
+
+class TestAnyInput(case.ApiCase):
+    ADMIN_API = True
+
+    def setUp(self):
+        super().setUp()
+        self.flags(denied=[], group="image_props_override")
+        self.flags(instances=-1, cores=-1, ram=-1, group="quota")
+        # Nova's API is done with a request here
+        self.stub_out(
+            "nova.conductor.api.ComputeTaskAPI.schedule_and_build_instances",
+            lambda *args, **kwargs: None,
+        )
+        self.flavors = [
+            self._create_flavor(
+                name=f"flavor{number}", vcpu=2, disk=20, extra_spec=specs
+            )
+            for number, specs in enumerate(FLAVORS)
+        ]
+
+    def assertAnswered(self, body):
+        answer = self.request("POST", "/servers", json.dumps(body).encode())
+        self.assertIn(answer.status_code, (202, 400, 403), answer.text)
+        return answer.status_code
+
+    def test_likely_overrides_are_taken_or_refused(self):
+        statuses = []
+
+        @settings(max_examples=300)
+        @given(likely, st.sampled_from(self.flavors))
+        def post(overrides, flavor):
+            body = self.body(overrides, flavorRef=flavor)
+            statuses.append(self.assertAnswered(body))
+
+        post()
+        # else the values would say nothing of what lies behind
+        self.assertGreater(statuses.count(202), 50)
+        self.assertGreater(statuses.count(400), 50)
+
+    def test_any_overrides_are_taken_or_refused(self):
+        @settings(max_examples=300)
+        @given(st.dictionaries(texts, values, max_size=3) | values)
+        def post(overrides):
+            body = self.body()
+            body["server"]["image_props_override"] = overrides
+            self.assertAnswered(body)
+
+        post()
+
+    def test_any_body_is_refused(self):
+        @settings(max_examples=300)
+        @given(bodies)
+        def post(body):
+            self.assertAnswered(body)
+
+        post()

@@ -1,0 +1,64 @@
+"""Nova's routes, served by Imprint's parts."""
+
+from nova.api.openstack.compute import routes
+from nova.api.openstack.compute import servers as nova_servers
+from nova.compute import api as nova_compute
+from nova.image import glance
+from tests.functional import case
+
+from imprint.nova import compute_api, image_api, router
+from imprint.nova.servers import ServersController
+
+
+class TestRouter(case.ApiCase):
+    def test_every_controller_has_imprints_compute_api(self):
+        served = router.Router.factory({})
+        controllers = [
+            controller
+            for resource in {
+                route.defaults["controller"]
+                for route in served.map.matchlist
+                if not route.redirect
+            }
+            for controller in router.list_controllers(resource)
+        ]
+        held = {
+            id(value): value
+            for controller in controllers
+            for value in vars(controller).values()
+            if isinstance(value, nova_compute.API)
+        }
+        (api,) = held.values()
+        self.assertIs(compute_api.API, type(api))
+        self.assertIs(image_api.API, type(api.image_api))
+        self.assertEqual({}, dict(api.overrides))
+        kinds = {type(controller) for controller in controllers}
+        self.assertIn(ServersController, kinds)
+        self.assertNotIn(nova_servers.ServersController, kinds)
+
+    def test_the_routes_are_novas(self):
+        def listed(mapper):
+            return [
+                (route.routepath, route.conditions, route.defaults["action"])
+                for route in mapper.matchlist
+                if not route.redirect
+            ]
+
+        ours = router.Router.factory({})
+        novas = routes.APIRouterV21.factory({})
+        self.assertEqual(listed(novas.map), listed(ours.map))
+        self.assertEqual(
+            [r.routepath for r in novas.map.matchlist if r.redirect],
+            [r.routepath for r in ours.map.matchlist if r.redirect],
+        )
+
+    def test_one_requests_overrides_are_not_anothers(self):
+        shared = compute_api.API()
+        one = shared.with_overrides({"hw_disk_bus": "ide"})
+        other = shared.with_overrides({"hw_disk_bus": "scsi"})
+        self.assertEqual({}, dict(shared.overrides))
+        self.assertEqual({"hw_disk_bus": "ide"}, one.overrides)
+        self.assertEqual({"hw_disk_bus": "scsi"}, other.overrides)
+        # but all that is costly to make
+        self.assertIs(shared.compute_rpcapi, one.compute_rpcapi)
+        self.assertIsInstance(shared.image_api, glance.API)
