@@ -1,6 +1,7 @@
 """The libvirt driver of Nova and its manager, as our driver leans on them."""
 
 import ast
+import functools
 import importlib
 import inspect
 import textwrap
@@ -25,12 +26,16 @@ def source(method):
     return " ".join(inspect.getsource(method).split())
 
 
+@functools.cache
+def syntax(cls):
+    return ast.parse(textwrap.dedent(inspect.getsource(cls)))
+
+
 def calls(cls, name):
     """Return the positional arguments of each call that a class makes."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
     return [
         [ast.unparse(argument) for argument in node.args]
-        for node in ast.walk(tree)
+        for node in ast.walk(syntax(cls))
         if isinstance(node, ast.Call) and ast.unparse(node.func) == name
     ]
 
