@@ -287,8 +287,10 @@ def print_table(rows: Sequence[Row]) -> None:
         if row.ratio:
             interval = f"{row.ratio.low:.3f} to {row.ratio.high:.3f}"
             line += f" {row.ratio.value:>7.3f}  {interval:<14}"
-        if row.goal:
+        if row.ratio and row.goal:
             verdict = "met" if row.met else "missed"
+            if row.ratio.low <= row.goal <= row.ratio.high:
+                verdict += ", within the noise"
             line += f"  at most {row.goal:.2f}: {verdict}"
         print(line)
 
