@@ -1,0 +1,44 @@
+from imprint.cloud import facts
+
+CONSOLE = """\
+[    0.000000] Command line: console=ttyS0 guest: no: fact
+\x1b[2J[01;01Hsome firmware
+guest: up: IMPRINT
+guest: cmdline: console=ttyS0 a="b c"  d: e=f\r
+guest: pci: 0000:00:00.0 8086:1237 class=0x060000 driver=none
+guest: pci: 0000:00:04.0 1af4:1000 class=0x020000 driver=virtio-pci
+guest: vendor:
+guest: ready: 7.31
+"""
+
+
+def test_a_value_is_kept_byte_for_byte():
+    parsed = facts.parse(CONSOLE)
+    assert parsed.get("cmdline") == 'console=ttyS0 a="b c"  d: e=f'
+
+
+def test_a_fact_may_come_several_times():
+    parsed = facts.parse(CONSOLE)
+    assert len(parsed.list("pci")) == 2
+    assert parsed.pci_ids == {"8086:1237", "1af4:1000"}
+
+
+def test_a_fact_that_is_not_there_is_empty():
+    parsed = facts.parse(CONSOLE)
+    assert parsed.get("no") == ""
+    assert parsed.list("no") == []
+
+
+def test_only_the_last_start_counts():
+    again = CONSOLE + "guest: up: IMPRINT\nguest: cmdline: other\n"
+    assert facts.parse(again).get("cmdline") == "other"
+    assert facts.parse(again).list("pci") == []
+
+
+def test_an_empty_console_has_no_facts():
+    assert facts.parse("").lines == []
+
+
+def test_ready_is_the_guests_own_line():
+    assert facts.READY.search(CONSOLE)
+    assert not facts.READY.search("Command line: guest: ready: 1\n")
