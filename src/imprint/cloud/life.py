@@ -111,7 +111,7 @@ class Cloud:
                 if first:
                     self._kill()
                 raise
-            if answer["started"] or not self.paths.filled.exists():
+            if not self.paths.filled.exists():
                 self._ensure_content(progress)
             return answer
 

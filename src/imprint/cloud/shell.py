@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from imprint.cloud import archive
+from imprint.cloud import archive, host
 from imprint.cloud import settings as settings_file
 from imprint.cloud.errors import CloudError
 from imprint.cloud.life import Cloud
@@ -24,7 +24,7 @@ from imprint.cloud.paths import INSIDE, SEARCH_PATH, Paths
 from imprint.cloud.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     Action = Callable[[argparse.Namespace, Cloud], int]
 
@@ -127,22 +127,25 @@ def become_root() -> None:
         return
     if not shutil.which("sudo"):
         raise CloudError("root is needed: install sudo or run it as root")
-    kept = [
-        f"{name}={value}"
-        for name, value in os.environ.items()
-        if name in {"HOME", "XDG_CACHE_HOME"}
-        or name.startswith(("UV_", "PIP_"))
-        or name.lower().endswith("_proxy")
-        or "SSL_CERT" in name
-        or "CA_BUNDLE" in name
+    command = build_sudo(os.environ, sys.argv[1:])
+    os.execvp(command[0], command)  # noqa: S606
+
+
+def build_sudo(
+    environ: Mapping[str, str], arguments: Sequence[str]
+) -> list[str]:
+    """Build the command that runs this one as root.
+
+    sudo forgets the environment; what leads to networks and to the user's
+    cache is told again.
+    """
+    kept = {"HOME", "XDG_CACHE_HOME", *host.choose_environment(environ)}
+    kept |= {name for name in environ if name.startswith("PIP_")}
+    return [
+        *("sudo", "env"),
+        *(f"{name}={environ[name]}" for name in environ if name in kept),
+        *(sys.executable, "-m", "imprint.cloud.shell", *arguments),
     ]
-    os.execvp(  # noqa: S606
-        "sudo",
-        [
-            *("sudo", "env", *kept, sys.executable, "-m"),
-            *("imprint.cloud.shell", *sys.argv[1:]),
-        ],
-    )
 
 
 def build_cloud(asked: argparse.Namespace) -> Cloud:

@@ -37,6 +37,7 @@ CONFIG = ETC / "nova.conf"
 COMPUTE_CONFIG = ETC / "nova-compute.conf"
 PASTE = ETC / "api-paste.ini"
 STATE = INSIDE.state / "nova"
+_COMPUTE_STARTED = Path("/run/imprint/nova-compute.started")
 
 ROUTER = "imprint.nova.router:Router.factory"
 VERSION_FILTER = "imprint.nova.version_filter:VersionFilter.factory"
@@ -73,7 +74,8 @@ def build(settings: Settings) -> tuple[Node, ...]:
                 *("--config-file", str(COMPUTE_CONFIG)),
             ),
             environment=ENVIRONMENT,
-            ready=_is_host_mapped,
+            prepare=_COMPUTE_STARTED.touch,
+            ready=_is_compute_heard,
         ),
     )
 
@@ -94,12 +96,23 @@ def _build_rpc_service(name: str) -> Service:
     )
 
 
-def _is_host_mapped() -> bool:
+# Both facts outlive a nova-compute: only what is younger than this one counts.
+_COMPUTE_IS_HEARD = """
+    set time_zone = '+00:00';
+    select count(*) from nova_api.host_mappings, nova.services
+    where services.binary = 'nova-compute' and services.deleted = 0
+    and coalesce(last_seen_up, services.created_at) >= from_unixtime({start})
+"""
+
+
+def _is_compute_heard() -> bool:
+    """Whether Nova has mapped the host and heard of it since the start."""
+    start = int(_COMPUTE_STARTED.stat().st_mtime)
     done = subprocess.run(
         [
             *("mariadb", "--no-defaults", f"--socket={DATABASE_SOCKET}"),
-            *("--batch", "--skip-column-names", "nova_api", "--execute"),
-            "select count(*) from host_mappings",
+            *("--batch", "--skip-column-names", "--execute"),
+            _COMPUTE_IS_HEARD.format(start=start),
         ],
         check=False,
         stdout=subprocess.PIPE,

@@ -1,0 +1,257 @@
+"""The life of the real cloud: started, killed, mended, stopped, removed.
+
+The cloud of IMPRINT_CLOUD_DIR is up; what a test kills there it mends.
+What needs another cloud makes one beside it, from the cache.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import openstack
+import pytest
+
+from imprint.cloud import archive, settings
+from imprint.cloud.model import Service
+from imprint.cloud.paths import Paths
+from imprint.cloud.supervisor import build_nodes
+
+COMMAND = Path(sys.executable).with_name("imprint-cloud")
+SERVICES = [
+    node.name
+    for node in build_nodes(settings.choose(), "", lambda *_: None)
+    if isinstance(node, Service)
+]
+
+
+class Cloud:
+    """The command, for one directory."""
+
+    def __init__(self, top, *options, prefix=()):
+        self.paths = Paths(top=Path(top))
+        self.as_text = [*prefix, str(COMMAND), "--dir", str(top), *options]
+        self.command = [*self.as_text, "--format", "json"]
+
+    def call(self, *arguments, code=0):
+        done = subprocess.run(
+            [*self.command, *arguments],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout
+
+    def ask(self, *arguments, code=0):
+        return json.loads(self.call(*arguments, code=code))
+
+    def states(self, code=0):
+        services = self.ask("status", code=code)["services"]
+        return {service["name"]: service for service in services}
+
+    def kill(self, name):
+        """Kill a service and wait until the supervisor has seen it."""
+        pid = self.states()[name]["pid"]
+        script = f"kill -9 {pid}; while kill -0 {pid}; do sleep 0.05; done"
+        self.call("exec", "sh", "-c", script)
+
+    def namespace(self):
+        """Name the PID namespace, as /proc does."""
+        return self.call("exec", "readlink", "/proc/1/ns/pid").strip()
+
+    def connect(self, user):
+        file = json.loads(self.paths.clouds_yaml.read_text())
+        return openstack.connect(**file["clouds"][user])
+
+
+def members(namespace):
+    """List the processes of a PID namespace."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if str((process / "ns/pid").readlink()) == namespace:
+                found.append(process.name)
+    return found
+
+
+def network_devices():
+    return {device.name for device in Path("/sys/class/net").iterdir()}
+
+
+@pytest.fixture(scope="module")
+def cloud():
+    return Cloud(os.environ["IMPRINT_CLOUD_DIR"])
+
+
+def test_a_second_up_changes_nothing(cloud):
+    before = cloud.states()
+    answer = cloud.ask("up")
+    assert answer["already_running"]
+    assert answer["started"] == []
+    assert cloud.states() == before
+
+
+def test_what_runs_can_be_read_by_scripts(cloud):
+    answer = cloud.ask("up")
+    assert set(answer["ports"]) == set(settings.PORTS)
+    assert answer["virt_type"] in {"kvm", "qemu"}
+    # What all services may hold.
+    assert 0 < answer["memory_mib"] < 2048
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_killed_service_is_named_and_mended(cloud, name):
+    cloud.kill(name)
+    states = cloud.states(code=3)
+    assert [n for n in states if states[n]["state"] == "dead"] == [name]
+    assert states[name]["exit"] == -signal.SIGKILL
+    assert cloud.ask("up")["started"] == [name]
+    assert {s["state"] for s in cloud.states().values()} == {"running"}
+
+
+def test_only_the_administrator_can_read_secrets(cloud):
+    paths = cloud.paths
+    secrets = [paths.settings, paths.clouds_yaml, paths.control]
+    secrets += list(paths.etc.rglob("*.conf"))
+    for path in secrets:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+    assert stat.S_IMODE(paths.top.stat().st_mode) == 0o700
+
+
+def test_no_password_shows_in_a_log_or_on_a_command_line(cloud):
+    passwords = settings.load(cloud.paths.settings).passwords.values()
+    texts = [path.read_bytes() for path in cloud.paths.logs.glob("*.log")]
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            texts.append((process / "cmdline").read_bytes())
+    for text in texts:
+        assert not any(password.encode() in text for password in passwords)
+
+
+def test_only_loopback_ports_are_open(cloud):
+    listening = cloud.call(
+        "exec", "cat", "/proc/1/net/tcp", "/proc/1/net/tcp6"
+    )
+    ports = {f"{port:04X}" for port in cloud.ask("up")["ports"].values()}
+    addresses = {
+        local
+        for line in listening.splitlines()
+        for fields in [line.split()]
+        if len(fields) > 3 and fields[3] == "0A"
+        for local, _, port in [fields[1].partition(":")]
+        if port in ports
+    }
+    # 127.0.0.1 and ::1, as the kernel writes them
+    assert addresses <= {"0100007F", "00000000000000000000000001000000"}
+    assert "0100007F" in addresses
+
+
+def test_a_wrong_directory_is_not_removed(tmp_path):
+    (tmp_path / "precious").touch()
+    error = Cloud(tmp_path).ask("destroy", code=1)["error"]
+    assert "not a cloud's directory" in error
+    assert (tmp_path / "precious").exists()
+
+
+def test_without_a_network_the_error_is_one_that_can_be_read(tmp_path):
+    cloud = Cloud(
+        tmp_path / "cloud",
+        *("--cache", str(tmp_path / "cache")),
+        prefix=("unshare", "--net"),
+    )
+    error = cloud.ask("up", code=1)["error"]
+    assert error.startswith("debootstrap failed")
+    cloud.call("destroy")
+    assert not cloud.paths.top.exists()
+
+
+def test_a_full_disk_costs_neither_the_cache_nor_the_next_up(tmp_path):
+    top = tmp_path / "cloud"
+    top.mkdir()
+    script = f'mount -t tmpfs -o size=64m tmpfs {top}; exec "$@"'
+    cloud = Cloud(top, prefix=("unshare", "-m", "sh", "-ec", script, "sh"))
+    cache = archive.find_cache(os.environ, Path.home())
+    before = sorted(cache.iterdir())
+    assert "No space left" in cloud.ask("up", code=1)["error"]
+    assert sorted(cache.iterdir()) == before
+
+
+@pytest.fixture(scope="module")
+def second(tmp_path_factory):
+    """Give a cloud of its own to the tests below, which run in order."""
+    cloud = Cloud(tmp_path_factory.mktemp("second") / "cloud")
+    yield cloud
+    cloud.call("destroy")
+
+
+def test_an_interrupted_up_leaves_nothing_that_runs(second):
+    with subprocess.Popen(
+        [*second.as_text, "up"], stdout=subprocess.PIPE, text=True
+    ) as up:
+        for line in up.stdout:
+            # The first service that runs.
+            if line.startswith("ovsdb"):
+                namespace = second.namespace()
+                up.send_signal(signal.SIGINT)
+        assert up.wait() == 130
+    assert not members(namespace)
+    assert second.states(code=3) == {}
+
+
+def test_two_clouds_run_side_by_side(second, cloud):
+    answer = second.ask("up")
+    assert not answer["already_running"]
+    ours = set(answer["ports"].values())
+    assert not ours & set(cloud.ask("up")["ports"].values())
+    assert [i.name for i in second.connect("alice").image.images()] == [
+        i.name for i in second.connect("bob").image.images()
+    ]
+    assert second.namespace() != cloud.namespace()
+
+
+def test_the_host_sees_neither_bridge_nor_mount(second):
+    assert not {d for d in network_devices() if d.startswith(("br-", "ovs"))}
+    inside = second.call("exec", "-n", "ls", "/sys/class/net")
+    assert {"br-int", "lo", "ovs-netdev"} <= set(inside.split())
+    mountinfo = Path("/proc/self/mountinfo")
+    assert archive.find_mounts(second.paths.top, mountinfo) == []
+
+
+def test_a_killed_supervisor_takes_everything_with_it(second):
+    namespace = second.namespace()
+    keeper = json.loads((second.paths.run / "keeper.json").read_text())
+    os.kill(keeper["pid"], signal.SIGKILL)
+    assert second.ask("down")["was_running"] in {True, False}
+    assert not members(namespace)
+    assert second.states(code=3) == {}
+
+
+def test_down_and_up_keep_a_server_and_its_image(second):
+    assert not second.ask("up")["already_running"]
+    alice = second.connect("alice")
+    server = alice.create_server(
+        "kept", image="tiny", flavor="tiny", wait=True, timeout=120
+    )
+    images = {image.id for image in alice.image.images()}
+    assert second.ask("down")["was_running"]
+    second.ask("up")
+    assert {image.id for image in alice.image.images()} == images
+    kept = alice.compute.get_server(server.id)
+    alice.compute.wait_for_server(kept, wait=120)
+    assert kept.name == "kept"
+    domains = second.call("exec", "virsh", "list", "--state-running", "--name")
+    assert domains.split()
+
+
+def test_destroy_leaves_nothing(second):
+    namespace = second.namespace()
+    assert second.ask("destroy")["existed"]
+    assert not second.paths.top.exists()
+    assert not members(namespace)
+    assert not second.ask("destroy")["existed"]
