@@ -33,7 +33,8 @@ test: test-fast docs test-cloud ## Lint, types, all tests, the real cloud
 test-fast: lint install ## Lint, types and the tests without a cloud
 	@$(PHASE) unit $(PYTEST) -q tests/unit
 	@$(PHASE) contract $(PYTEST) -q tests/contract
-	@$(PHASE) functional $(PYTEST) -q tests/functional
+	@$(PHASE) functional $(PYTEST) -q -n auto \
+	    --dist loadscope tests/functional
 
 .PHONY: test-cloud
 test-cloud: install ## Tests on the real cloud, left as it was found
@@ -60,12 +61,7 @@ cloud-down: install ## Stop it; servers and images are kept
 
 .PHONY: bench
 bench: cloud ## Measure against the same cloud without Imprint
-	@$(PHASE) stock-cloud $(IMPRINT_CLOUD) --dir $(STOCK) up --stock
-	@IMPRINT_STOCK_CLOUD_DIR=$(abspath $(STOCK)) \
-	    $(PHASE) client-on-stock $(PYTEST) -q tests/e2e_stock
-	@$(PHASE) create-latency $(BIN)/python bench/create_latency.py \
-	    $(CLOUD) $(STOCK)
-	@$(PHASE) stock-cloud-destroy $(IMPRINT_CLOUD) --dir $(STOCK) destroy
+	@tools/bench $(CLOUD) $(STOCK)
 
 .PHONY: docs
 docs: install ## Build the pages, warnings are errors
