@@ -237,8 +237,8 @@ def _debootstrap(path: Path, *, log: Path) -> None:
         raise CommandError("debootstrap", done.returncode, tail)
 
 
-def copy_host_settings(path: Path) -> None:
-    """Let the root reach networks the way the host does."""
+def copy_host_settings(path: Path, *, release: str = RELEASE) -> None:
+    """Let a root of a release reach networks the way the host does."""
     for name in ("etc/resolv.conf", "etc/apt/auth.conf"):
         if Path("/", name).exists():
             shutil.copyfile(Path("/", name), path / name)
@@ -257,11 +257,11 @@ def copy_host_settings(path: Path) -> None:
     mirror = host.read_mirror()
     # Where the host is silent, debootstrap's own choice stays.
     for name, uri, suite in (
-        ("sources.list", mirror.main, RELEASE),
+        ("sources.list", mirror.main, release),
         (
             "sources.list.d/security.list",
             mirror.security,
-            f"{RELEASE}-security",
+            f"{release}-security",
         ),
     ):
         if uri:

@@ -124,7 +124,7 @@ class LibvirtDriver(driver.LibvirtDriver):
             **kwargs,
         )
 
-    def finish_migration(  # noqa: PLR0917 - Nova's signature
+    def finish_migration(
         self,
         context: Any,
         migration: objects.Migration,
