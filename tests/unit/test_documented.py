@@ -143,6 +143,18 @@ def test_no_page_names_a_make_target_that_is_not_there():
         assert set(used) <= known, name
 
 
+@pytest.mark.parametrize("page_name", sorted(every_page()))
+def test_every_file_that_a_page_names_is_there(page_name):
+    named = re.findall(
+        r"(?<![\w/])((?:src|tests|docs|etc|tools|bench|releasenotes|shim)/[\w./-]+)",
+        every_page()[page_name],
+    )
+    made_by_the_build = "docs/_build"
+    for name in named:
+        if not name.startswith(made_by_the_build):
+            assert (TOP / name.rstrip(".")).exists(), name
+
+
 def paste_diff(mark):
     lines = page("admin/api-paste.diff").splitlines()[2:]  # below the names
     return [line[1:] for line in lines if line.startswith(mark)]
