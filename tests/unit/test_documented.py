@@ -8,9 +8,10 @@ import sys
 import pytest
 from oslo_config import cfg
 
-from imprint import conf
+from imprint import conf, exceptions
 from imprint.cloud import shell
-from imprint.nova import policies, version_filter
+from imprint.nova import image_properties, policies, version_filter
+from imprint.properties import overrides
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 DOCS = TOP / "docs"
@@ -141,6 +142,45 @@ def test_no_page_names_a_make_target_that_is_not_there():
     for name, text in every_page().items():
         used = re.findall(r"(?:``|`|\$ )make ([a-z-]+)", text)
         assert set(used) <= known, name
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"hw_disk_bus": "virtio-scsi"},
+        {"hw_disk_buss": "ide"},
+        {"architecture": "x86_64"},
+        {"hw_cpu_cores": 2},
+        {"os_command_line": "a" * 300},
+        {"os_command_line": "a\nb"},
+        {str(number): "" for number in range(65)},
+        {"hw_numa_cpus.1": "0"},
+        {"img_signature": "abc"},
+    ],
+    ids=lambda asked: ascii(next(iter(asked.items()))),
+)
+def test_the_troubleshooting_page_quotes_what_the_api_says(asked):
+    assert refusal(asked) in page("user/troubleshooting.rst")
+
+
+def test_the_troubleshooting_page_quotes_the_answer_when_switched_off():
+    assert refusal({}, enabled=False) in page("user/troubleshooting.rst")
+
+
+def refusal(asked, *, enabled=True):
+    permissions = overrides.Permissions(
+        enabled=enabled,
+        allowed=("*",),
+        denied=tuple(conf.DENIED),
+        max_overrides=64,
+    )
+    with pytest.raises(exceptions.ImprintError) as refused:
+        overrides.parse(
+            asked,
+            permissions=permissions,
+            vocabulary=image_properties.vocabulary(),
+        )
+    return str(refused.value)
 
 
 @pytest.mark.parametrize("page_name", sorted(every_page()))
