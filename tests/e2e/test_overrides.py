@@ -339,11 +339,11 @@ def test_two_servers_of_one_request_have_the_same_overrides(accepted, alice):
         alice.delete(twin.id for twin in twins)
 
 
-def test_more_numa_nodes_than_the_host_has_is_a_clear_fault(accepted, alice):
+def test_more_numa_nodes_than_the_host_has_end_in_a_fault(accepted, alice):
     server = accepted(
         alice, "numa2", {"hw_numa_nodes": "2"}, flavor="tiny.vcpus2"
     )
-    with pytest.raises(ServerError, match=r"enough hosts|NUMA"):
+    with pytest.raises(ServerError, match="hosts"):
         alice.wait_active(server)
     alice.delete([server])
 
