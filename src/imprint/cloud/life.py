@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import importlib
-import json
 import os
 import shutil
 import subprocess
@@ -25,6 +24,7 @@ from imprint.cloud import (
     control,
     guest,
     hugepages,
+    namespace,
     root,
     settings,
 )
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 # How long the supervisor may take until it listens, and to end when killed.
 _START_SECONDS = 30
-_END_SECONDS = 10
+_END_SECONDS = 60
 # All services are asked to end; MariaDB may take half a minute.
 _STOP_SECONDS = 90
 
@@ -94,6 +94,8 @@ class Cloud:
         with self.locked():
             first = not self.is_alive()
             if first:
+                # A supervisor that was killed may still be ending.
+                self._kill()
                 self._prepare(progress, stock=stock)
                 self._enter()
             elif stock not in (None, self._load().stock):
@@ -104,8 +106,7 @@ class Cloud:
                 answer = control.ask(
                     self.paths.control, {"op": "up"}, progress.record
                 )
-                if first:
-                    self._keep_dump()
+                self._keep_dump()
             except BaseException:
                 # A cloud that never was complete is not left half way.
                 if first:
@@ -129,7 +130,8 @@ class Cloud:
         root.copy_host_settings(paths.root)
         root.install_imprint(paths.root)
         debian = root.Root(path=paths.root)
-        guest.ensure_tiny(paths.root, debian.run, paths.guest)
+        with progress.phase("guest"):
+            guest.ensure_tiny(paths.root, debian.run, paths.guest)
         chosen = settings.load(paths.settings) or settings.choose()
         chosen = settings.refresh_ports(chosen)
         if stock is not None:
@@ -190,11 +192,14 @@ class Cloud:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        _write_keeper(paths, process.pid)
+        namespace.record(paths.namespace, keeper=process.pid)
         deadline = time.monotonic() + _START_SECONDS
         while True:
-            with contextlib.suppress(OSError):
-                control.connect(paths.control).close()
+            with contextlib.suppress(CloudError):
+                init = _read_parent(self.find_supervisor())
+                namespace.record(
+                    paths.namespace, keeper=process.pid, init=init
+                )
                 return
             if process.poll() is not None or time.monotonic() > deadline:
                 process.kill()
@@ -248,15 +253,8 @@ class Cloud:
 
     def _kill(self) -> None:
         """End the namespaces and everything in them."""
-        deadline = time.monotonic() + _END_SECONDS
-        keeper = _read_keeper(self.paths)
-        while self.is_alive():
-            if keeper is not None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(keeper, 9)
-            if time.monotonic() > deadline:
-                raise CloudError(f"process {keeper} cannot be ended")
-            time.sleep(0.05)
+        if not namespace.end(self.paths.namespace, _END_SECONDS):
+            raise CloudError(f"processes of {self.paths.top} cannot be ended")
 
     def destroy(self, progress: Progress) -> bool:
         """End everything and remove it; return whether there was anything.
@@ -271,6 +269,11 @@ class Cloud:
         with self.locked():
             self._down(progress)
             with progress.phase("removed"):
+                # The lock last: without it an interrupted removal would
+                # leave what nobody dares to remove.
+                for path in sorted(top.iterdir()):
+                    if path != self.paths.lock:
+                        archive.remove_tree(path)
                 archive.remove_tree(top)
         return True
 
@@ -279,22 +282,6 @@ class Cloud:
         return not names or "lock" in names
 
 
-def _write_keeper(paths: Paths, pid: int) -> None:
-    record = {"pid": pid, "start": _read_start(pid)}
-    (paths.run / "keeper.json").write_text(json.dumps(record))
-
-
-def _read_keeper(paths: Paths) -> int | None:
-    """Return the process that keeps the namespaces, if it still is that."""
-    try:
-        record = json.loads((paths.run / "keeper.json").read_text())
-        pid = int(record["pid"])
-        return pid if _read_start(pid) == record["start"] else None
-    except (OSError, ValueError, KeyError):
-        return None
-
-
-def _read_start(pid: int) -> str:
-    """Return when a process started; with its id that names it for good."""
+def _read_parent(pid: int) -> int:
     stat = Path(f"/proc/{pid}/stat").read_text()
-    return stat.rpartition(")")[2].split()[19]
+    return int(stat.rpartition(")")[2].split()[1])

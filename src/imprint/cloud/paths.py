@@ -71,6 +71,11 @@ class Paths:
         return self.run / "control.sock"
 
     @property
+    def namespace(self) -> Path:
+        """The processes that keep the cloud's namespaces."""
+        return self.run / "namespace.json"
+
+    @property
     def filled(self) -> Path:
         """There when tenants, network, flavors and images are made."""
         return self.state / "filled"
