@@ -53,6 +53,8 @@ def build_enforcer(conf: cfg.ConfigOpts) -> policy.Enforcer:
     # as Nova does for its own enforcer
     enforcer.suppress_default_change_warnings = True
     enforcer.register_defaults([*base.list_rules(), *RULES])
+    # Now, as Nova does: oslo.policy's own lazy start is not thread-safe.
+    enforcer.load_rules()
     return enforcer
 
 

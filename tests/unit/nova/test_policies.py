@@ -66,3 +66,9 @@ def test_every_rule_is_documented():
         assert rule.description.endswith(".")
         assert rule.operations
         assert rule.scope_types == ["project"]
+
+
+def test_a_new_enforcer_has_its_rules_before_it_is_asked(enforcer):
+    # oslo.policy would load them within the first request, and refuse
+    # others that come meanwhile
+    assert policies.CREATE in enforcer.rules
