@@ -40,6 +40,15 @@ STATE = INSIDE.state / "nova"
 _COMPUTE_STARTED = Path("/run/imprint/nova-compute.started")
 
 ROUTER = "imprint.nova.router:Router.factory"
+# Nova's default, and the one that looks at the NUMA nodes of a server.
+FILTERS = (
+    "ComputeFilter",
+    "ComputeCapabilitiesFilter",
+    "ImagePropertiesFilter",
+    "ServerGroupAntiAffinityFilter",
+    "ServerGroupAffinityFilter",
+    "NUMATopologyFilter",
+)
 VERSION_FILTER = "imprint.nova.version_filter:VersionFilter.factory"
 
 
@@ -141,6 +150,7 @@ def build_databases() -> Sections:
         "database": build_database("nova"),
         # Nova's map of hosts lags by that much.
         "scheduler": {"discover_hosts_in_cells_interval": 3},
+        "filter_scheduler": {"enabled_filters": ",".join(FILTERS)},
     }
 
 
