@@ -116,6 +116,13 @@ def test_a_killed_service_is_named_and_mended(cloud, name):
     assert {s["state"] for s in cloud.states().values()} == {"running"}
 
 
+def test_a_command_in_the_cloud_sees_its_root_and_passes_its_code(cloud):
+    assert cloud.call("exec", "pwd") == "/\n"
+    assert "trixie" in cloud.call("exec", "cat", "etc/os-release")
+    cloud.call("exec", "sh", "-c", "exit 42", code=42)
+    cloud.call("exec", "virsh", "list")
+
+
 def test_only_the_administrator_can_read_secrets(cloud):
     paths = cloud.paths
     secrets = [paths.settings, paths.clouds_yaml, paths.control]
@@ -153,11 +160,14 @@ def test_only_loopback_ports_are_open(cloud):
     assert "0100007F" in addresses
 
 
-def test_a_wrong_directory_is_not_removed(tmp_path):
+@pytest.mark.parametrize("command", ["up", "down", "destroy"])
+def test_a_directory_of_others_is_left_alone(tmp_path, command):
     (tmp_path / "precious").touch()
-    error = Cloud(tmp_path).ask("destroy", code=1)["error"]
+    tmp_path.chmod(0o755)
+    error = Cloud(tmp_path).ask(command, code=1)["error"]
     assert "not a cloud's directory" in error
-    assert (tmp_path / "precious").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["precious"]
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
 
 
 def test_without_a_network_the_error_is_one_that_can_be_read(tmp_path):

@@ -63,9 +63,12 @@ class Cloud:
         """
         top = self.paths.top
         try:
-            top.mkdir(mode=0o700, exist_ok=True)
-            for folder in (self.paths.run, self.paths.logs, self.paths.state):
-                folder.mkdir(exist_ok=True)
+            top.mkdir(exist_ok=True)
+            if not self._is_ours():
+                raise CloudError(
+                    f"{top} is not a cloud's directory: left alone"
+                )
+            top.chmod(0o700)
             os.chown(top, *self.owner)
             with self.paths.lock.open("a") as lock:
                 try:
@@ -74,6 +77,12 @@ class Cloud:
                     raise CloudError(
                         f"another imprint-cloud works on {top}"
                     ) from error
+                for path in (
+                    self.paths.run,
+                    self.paths.logs,
+                    self.paths.state,
+                ):
+                    path.mkdir(exist_ok=True)
                 yield
         except OSError as error:
             raise CloudError(f"{top}: {error}") from error
@@ -111,6 +120,7 @@ class Cloud:
                 # A cloud that never was complete is not left half way.
                 if first:
                     self._kill()
+                    hugepages.give_back(self.paths.huge_pages)
                 raise
             if not self.paths.filled.exists():
                 self._ensure_content(progress)
@@ -211,8 +221,13 @@ class Cloud:
         """Make tenants, network, flavors and images."""
         # Here, so that all else runs where the SDK is not installed.
         content = importlib.import_module("imprint.cloud.content")
-        with progress.phase("tenants, network, images"):
-            content.ensure_content(self.paths, self.paths.clouds_yaml)
+        sdk = importlib.import_module("openstack.exceptions")
+        auth = importlib.import_module("keystoneauth1.exceptions")
+        try:
+            with progress.phase("tenants, network, images"):
+                content.ensure_content(self.paths, self.paths.clouds_yaml)
+        except (sdk.SDKException, auth.ClientException) as error:
+            raise CloudError(f"tenants, network, images: {error}") from error
         self.paths.filled.touch()
 
     def status(self) -> dict[str, Any]:
@@ -247,7 +262,7 @@ class Cloud:
                     progress.record,
                     timeout=_STOP_SECONDS,
                 )
-            self._kill()
+        self._kill()
         hugepages.give_back(self.paths.huge_pages)
         return was_alive
 
@@ -264,8 +279,6 @@ class Cloud:
         top = self.paths.top
         if not top.exists():
             return False
-        if not self._is_ours():
-            raise CloudError(f"{top} is not a cloud's directory: left alone")
         with self.locked():
             self._down(progress)
             with progress.phase("removed"):

@@ -58,7 +58,9 @@ def load(path: Path) -> list[Process]:
 def end(path: Path, seconds: float) -> bool:
     """Kill who was written down and wait; return whether all have ended."""
     processes = load(path)
-    for process in processes:
+    # The innermost that is known: the keeper sees its end, takes note of it
+    # for the kernel, and ends itself.
+    for process in processes[-1:]:
         process.kill()
     deadline = time.monotonic() + seconds
     while any(process.exists for process in processes):

@@ -68,6 +68,9 @@ _HOST_FILES = (
     "etc/resolv.conf",
 )
 _UV = Path("/usr/local/bin/uv")
+# Mirrors fail for a moment; what has come already is not fetched again.
+_ATTEMPTS = 3
+_TAIL_LINES = 12
 _KEY = "etc/imprint-root"
 
 
@@ -124,7 +127,9 @@ class Root:
             with log.open("a") as file:
                 file.write(f"$ {' '.join(command)}\n{done.stdout}")
         if done.returncode:
-            tail = (done.stdout if log else done.stderr).splitlines()[-12:]
+            tail = (done.stdout if log else done.stderr).splitlines()[
+                -_TAIL_LINES:
+            ]
             raise CommandError(
                 f"{command[0]} in the root", done.returncode, "\n".join(tail)
             )
@@ -223,18 +228,20 @@ def _debootstrap(path: Path, *, log: Path) -> None:
         *(RELEASE, str(path), *([mirror.main] if mirror.main else [])),
     ]
     unshare = build_unshare(hostname=False, command=command)
-    with log.open("a") as file:
-        done = subprocess.run(
-            [*WITH_ME, *unshare],
-            check=False,
-            env={**os.environ, "PATH": _HOST_PATH},
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-        )
-    if done.returncode:
-        tail = "\n".join(log.read_text().splitlines()[-12:])
-        raise CommandError("debootstrap", done.returncode, tail)
+    for _ in range(_ATTEMPTS):
+        with log.open("a") as file:
+            done = subprocess.run(
+                [*WITH_ME, *unshare],
+                check=False,
+                env={**os.environ, "PATH": _HOST_PATH},
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+            )
+        if done.returncode == 0:
+            return
+    tail = "\n".join(log.read_text().splitlines()[-_TAIL_LINES:])
+    raise CommandError("debootstrap", done.returncode, tail)
 
 
 def copy_host_settings(path: Path, *, release: str = RELEASE) -> None:
@@ -277,6 +284,7 @@ def _write_package_settings(path: Path) -> None:
     (path / "etc/apt/apt.conf.d/80imprint").write_text(
         'APT::Install-Recommends "false";\n'
         'APT::Sandbox::User "root";\n'
+        f'Acquire::Retries "{_ATTEMPTS}";\n'
         'Acquire::Languages "none";\n'
     )
     # A root that is interrupted is made anew: it need not survive a crash.

@@ -282,7 +282,7 @@ def run_exec(asked: argparse.Namespace, cloud: Cloud) -> int:
         "nsenter",
         [
             *("nsenter", f"--target={cloud.find_supervisor()}"),
-            *("--mount", "--pid", "--ipc", "--uts", "--root", "--wd=/", "--"),
+            *("--mount", "--pid", "--ipc", "--uts", "--root", "--wd", "--"),
             *(network if asked.network else ()),
             *("env", "--", *command),
         ],

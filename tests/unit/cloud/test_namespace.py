@@ -32,11 +32,15 @@ def test_another_process_of_that_number_is_left_alone(sleeper, path):
     assert sleeper.poll() is None
 
 
-def test_the_first_process_inside_is_awaited_too(sleeper, path):
-    with subprocess.Popen(["sleep", "100"]) as init:
-        namespace.record(path, keeper=sleeper.pid, init=init.pid)
+def test_the_keeper_sees_the_end_of_the_first_process_inside(path):
+    script = "sleep 100 & echo $!; wait"
+    with subprocess.Popen(
+        ["sh", "-c", script], stdout=subprocess.PIPE, text=True
+    ) as keeper:
+        init = int(keeper.stdout.readline())
+        namespace.record(path, keeper=keeper.pid, init=init)
         assert namespace.end(path, 10)
-        assert init.wait() == -9
+        assert keeper.wait() >= 0
 
 
 @pytest.mark.parametrize("text", [None, "", "{", "[1]"])

@@ -86,3 +86,11 @@ def test_sudo_passes_on_who_asked(monkeypatch, tmp_path):
     asked = shell.build_parser().parse_args(["--dir", str(tmp_path), "up"])
     assert shell.build_cloud(asked).owner == (1000, 1001)
     assert os.environ["SUDO_UID"] == "1000"
+
+
+def test_two_commands_do_not_change_one_cloud(tmp_path):
+    asked = shell.build_parser().parse_args(["--dir", str(tmp_path), "down"])
+    with shell.build_cloud(asked).locked():
+        done = run("--dir", str(tmp_path), "-f", "json", "down")
+    assert done.returncode == 1
+    assert "another imprint-cloud works on" in done.stdout
