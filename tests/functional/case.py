@@ -12,9 +12,11 @@ import tempfile
 
 from nova import context as nova_context
 from nova import objects
+from nova.conf import CONF
 from nova.tests.fixtures import glance as glance_fixture
 from nova.tests.functional import integrated_helpers
 from nova.virt import fake
+from oslo_policy import opts as policy_opts
 
 IMAGE = glance_fixture.GlanceFixture.image1["id"]
 OTHER_IMAGE = glance_fixture.GlanceFixture.image2["id"]
@@ -58,6 +60,10 @@ class ImprintPaste:
         self.addCleanup(directory.cleanup)
         # before Nova's setUp: its own default does not exist in a wheel
         self.flags(api_paste_config=render_paste(directory.name), group="wsgi")
+        # oslo.policy's default, which the placement fixture changes for Nova
+        # as well; rules are loaded when the API starts
+        policy_opts.set_defaults(CONF)
+        self.flags(enforce_new_defaults=True, group="oslo_policy")
         super().setUp()
 
 

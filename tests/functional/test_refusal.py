@@ -30,7 +30,6 @@ class TestRefusal(case.ApiCase):
         self.refused(403, overrides, "switched off")
 
     def test_the_policy_of_the_caller_counts(self):
-        self.flags(enforce_new_defaults=True, group="oslo_policy")
         self.refused(
             403,
             {"hw_disk_bus": "nonsense"},

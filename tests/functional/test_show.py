@@ -80,7 +80,6 @@ class TestShow(case.ApiCase):
         )
 
     def test_the_operator_can_hide_them(self):
-        self.flags(enforce_new_defaults=True, group="oslo_policy")
         server = self.boot(OVERRIDES)
         # a server is shown to any role where the operator says so
         self.policy.set_rules(
