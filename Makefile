@@ -48,7 +48,7 @@ test-fresh: install ## demo and test-fast in bare Debian 12 and 13 roots
 lint: .make/venv ## Format, lint, import rules and types
 	@$(PHASE) format $(BIN)/ruff format --check --quiet
 	@$(PHASE) ruff $(BIN)/ruff check --quiet
-	@$(PHASE) imports $(BIN)/lint-imports --no-logo
+	@$(PHASE) imports env PYTHONPATH=src $(BIN)/lint-imports --no-logo
 	@$(PHASE) types $(BIN)/mypy --no-error-summary
 
 .PHONY: cloud
