@@ -11,9 +11,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from imprint.cloud import host
+from imprint.cloud import host, hugepages
 from imprint.cloud.archive import remove_tree
 from imprint.cloud.enter import ENTER, build_unshare
+from imprint.cloud.paths import Paths
 from imprint.cloud.root import Root, copy_host_settings
 
 TOP = Path(__file__).resolve().parent.parent
@@ -78,6 +79,8 @@ def try_release(release: str) -> bool:
     steps = [line for line in lines if line.startswith("STEP ")]
     tail = lines[-30:] if done.returncode else []
     print(*steps, *tail, sep="\n", flush=True)
+    # After a failure the cloud ended without `down`.
+    hugepages.give_back(Paths(top=path / "root/imprint/.cloud").huge_pages)
     remove_tree(path)
     return done.returncode == 0
 
