@@ -30,14 +30,14 @@ demo: cloud ## Start the cloud and boot one image with many properties
 test: test-fast docs test-cloud ## Lint, types, all tests, the real cloud
 
 .PHONY: test-fast
-test-fast: lint install ## Lint, types and the tests without a cloud
+test-fast: lint install recipes ## Lint, types and the tests without a cloud
 	@$(PHASE) unit $(PYTEST) -q tests/unit
 	@$(PHASE) contract $(PYTEST) -q tests/contract
 	@$(PHASE) functional $(PYTEST) -q -n auto \
 	    --dist loadscope tests/functional
 
 .PHONY: test-cloud
-test-cloud: install ## Tests on the real cloud, left as it was found
+test-cloud: install recipes ## Tests on the real cloud, left as it was found
 	@tools/with-cloud $(CLOUD) $(PHASE) e2e $(PYTEST) -q tests/e2e
 
 .PHONY: test-fresh
@@ -84,7 +84,15 @@ install: .make/wheel
 	    --no-deps --reinstall-package openstack-imprint dist/*.whl
 	@touch $@
 
-.make/venv: uv.lock pyproject.toml tools/venv tools/host-packages
+.PHONY: recipes
+recipes: .make/recipes.txt
+
+.make/recipes.txt: .make/venv tools/recipes
+	@$(PHASE) recipes tools/recipes
+	@touch $@
+
+.make/venv: uv.lock pyproject.toml tools/venv tools/package-index \
+	    tools/host-packages
 	@mkdir -p .make
 	@$(PHASE) host-packages tools/host-packages
 	@PYTHON=$(PYTHON) $(PHASE) venv tools/venv
