@@ -87,6 +87,50 @@ The greatest number of image properties that one request may override. A
 request with more is refused with 400.
 """,
     ),
+    cfg.StrOpt(
+        "on_rebuild",
+        default="keep",
+        choices=[
+            ("keep", "the overrides stay, whichever image the server gets"),
+            ("same-image", "they stay if the image does, else they go"),
+            ("drop", "they go with every rebuild"),
+        ],
+        help="""
+What becomes of a server's overrides when it is rebuilt by a request that does
+not say. A rebuild with image_props_override of its own replaces them.
+""",
+    ),
+    cfg.BoolOpt(
+        "accept_scheduler_hints",
+        default=True,
+        help="""
+Take overrides from scheduler hints too, for clients that cannot send
+image_props_override: the hint image_props_override (an object, or the same as
+a JSON string) or one hint imprint:NAME for each property. When this is false,
+a request with such hints is refused with 403 and nothing is created.
+""",
+    ),
+    cfg.StrOpt(
+        "property_protection_file",
+        help="""
+A property protection file of Glance. Who may not create a property there
+cannot add it with an override, who may not update it cannot override what the
+image says. A property that no section of the file matches is refused. The
+file is read again when it changes; when it cannot be read, every override is
+refused. Unset: only ``allowed`` and ``denied`` count.
+""",
+    ),
+    cfg.StrOpt(
+        "property_protection_rule_format",
+        default="roles",
+        choices=[
+            ("roles", "the file lists roles"),
+            ("policies", "the file names rules of Nova's policy file"),
+        ],
+        help="""
+What the values in ``property_protection_file`` are, as in Glance.
+""",
+    ),
 ]
 
 

@@ -25,6 +25,8 @@ class API(compute.API):
 
     #: of this request; empty on the API that requests share
     overrides: Mapping[str, str] = types.MappingProxyType({})
+    #: what the image of this request said where its overrides stand
+    replaced: Mapping[str, Any] = types.MappingProxyType({})
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("image_api", image_api.API())
@@ -79,11 +81,10 @@ class API(compute.API):
         )
 
     def _merge(self, image: dict[str, Any]) -> None:
-        image["properties"] = merge.merge(
-            image.get("properties") or {},
-            self.overrides,
-            image_properties.vocabulary(),
-        )
+        said = image.get("properties") or {}
+        vocabulary = image_properties.vocabulary()
+        self.replaced = merge.find_replaced(said, self.overrides, vocabulary)
+        image["properties"] = merge.merge(said, self.overrides, vocabulary)
         # a blank root has no image at all, and its dict was empty
         image.setdefault("status", "active")
         if "os_command_line" in self.overrides:
@@ -98,7 +99,7 @@ class API(compute.API):
         )
         if self.overrides:
             instance.system_metadata.update(
-                system_metadata.build_record(self.overrides)
+                system_metadata.build_record(self.overrides, self.replaced)
             )
         return instance
 

@@ -12,10 +12,17 @@ from nova.policies import base
 from oslo_config import cfg
 from oslo_policy import policy
 
-_NAME = "os_compute_api:imprint:image_props_override:"
+_OVERRIDE = "os_compute_api:imprint:image_props_override:"
+_PROPERTIES = "os_compute_api:imprint:image_properties:"
+_PATH = "/servers/{server_id}/image-properties"
 
-CREATE = _NAME + "create"
-SHOW = _NAME + "show"
+CREATE = _OVERRIDE + "create"
+SHOW = _OVERRIDE + "show"
+REBUILD = _OVERRIDE + "rebuild"
+UPDATE = _OVERRIDE + "update"
+DELETE = _OVERRIDE + "delete"
+PROPERTIES_SHOW = _PROPERTIES + "show"
+PREVIEW = _PROPERTIES + "preview"
 
 RULES = [
     policy.DocumentedRuleDefault(
@@ -37,6 +44,54 @@ RULES = [
             "the answer has no image_props_override."
         ),
         operations=[{"method": "GET", "path": "/servers/{server_id}"}],
+        scope_types=["project"],
+    ),
+    policy.DocumentedRuleDefault(
+        name=REBUILD,
+        check_str=base.PROJECT_MEMBER_OR_ADMIN,
+        description="Replace the overrides of a server that is rebuilt.",
+        operations=[
+            {
+                "method": "POST",
+                "path": "/servers/{server_id}/action (rebuild)",
+            }
+        ],
+        scope_types=["project"],
+    ),
+    policy.DocumentedRuleDefault(
+        name=UPDATE,
+        check_str=base.PROJECT_MEMBER_OR_ADMIN,
+        description="Replace the overrides of a stopped or shelved server.",
+        operations=[{"method": "PUT", "path": f"{_PATH}/overrides"}],
+        scope_types=["project"],
+    ),
+    policy.DocumentedRuleDefault(
+        name=DELETE,
+        check_str=base.PROJECT_MEMBER_OR_ADMIN,
+        description="Remove an override of a stopped or shelved server.",
+        operations=[
+            {"method": "DELETE", "path": f"{_PATH}/overrides/{{key}}"}
+        ],
+        scope_types=["project"],
+    ),
+    policy.DocumentedRuleDefault(
+        name=PROPERTIES_SHOW,
+        check_str=base.PROJECT_READER_OR_ADMIN,
+        description=(
+            "See the image properties that a server has, where each comes "
+            "from and what its image said."
+        ),
+        operations=[{"method": "GET", "path": _PATH}],
+        scope_types=["project"],
+    ),
+    policy.DocumentedRuleDefault(
+        name=PREVIEW,
+        check_str=base.PROJECT_MEMBER_OR_ADMIN,
+        description=(
+            "See which image properties a server would have and whether it "
+            "would be created. Nova's own rules for creating it are asked too."
+        ),
+        operations=[{"method": "POST", "path": "/image-properties/preview"}],
         scope_types=["project"],
     ),
 ]

@@ -7,7 +7,7 @@ properties of an image, and Nova gives each of those the prefix ``image_``: a
 record, which has another prefix, cannot be forged.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 from nova import utils
@@ -16,23 +16,59 @@ from nova.objects.image_meta import ImageMeta, ImageMetaProps
 # Not ``image_``: rebuild wipes that prefix, and Nova would take the record
 # for an image property.
 PREFIX = "imprint_override:"
+#: of what the image said, where an override stands in its place
+REPLACED_PREFIX = "imprint_image:"
+_PREFIXES = (PREFIX, REPLACED_PREFIX)
 
 # Key and value columns of Nova's table instance_system_metadata.
 MAX_BYTES = 255
-MAX_NAME_BYTES = MAX_BYTES - max(len(PREFIX), len(utils.SM_IMAGE_PROP_PREFIX))
+MAX_NAME_BYTES = MAX_BYTES - max(
+    map(len, (*_PREFIXES, utils.SM_IMAGE_PROP_PREFIX))
+)
 
 
-def build_record(overrides: Mapping[str, str]) -> dict[str, str]:
-    """Build the system metadata that records ``overrides``."""
-    return {PREFIX + name: value for name, value in overrides.items()}
+def build_record(
+    overrides: Mapping[str, str], replaced: Mapping[str, Any]
+) -> dict[str, str]:
+    """Build the system metadata that records ``overrides``.
+
+    ``replaced`` are the image's own properties that they stand for.  As Nova
+    does with all of an image, a value that is too long is cut.
+    """
+    record = {PREFIX + name: value for name, value in overrides.items()}
+    for name, value in replaced.items():
+        record[REPLACED_PREFIX + name] = utils.safe_truncate(
+            str(value), MAX_BYTES
+        )
+    return record
+
+
+def replace_record(
+    system_metadata: MutableMapping[str, Any],
+    overrides: Mapping[str, str],
+    replaced: Mapping[str, Any],
+) -> None:
+    """Write the record of ``overrides`` in the place of the present one."""
+    for key in [key for key in system_metadata if key.startswith(_PREFIXES)]:
+        del system_metadata[key]
+    system_metadata.update(build_record(overrides, replaced))
 
 
 def read_record(system_metadata: Mapping[str, Any]) -> dict[str, str]:
-    """Read the overrides that a server was created with; none is ``{}``."""
+    """Read a server's overrides; none is ``{}``."""
+    return _read(system_metadata, PREFIX)
+
+
+def read_replaced(system_metadata: Mapping[str, Any]) -> dict[str, str]:
+    """Read what the image said where a server's overrides stand."""
+    return _read(system_metadata, REPLACED_PREFIX)
+
+
+def _read(system_metadata: Mapping[str, Any], prefix: str) -> dict[str, str]:
     return {
-        key.removeprefix(PREFIX): value
+        key.removeprefix(prefix): value
         for key, value in system_metadata.items()
-        if key.startswith(PREFIX)
+        if key.startswith(prefix)
     }
 
 
@@ -45,7 +81,7 @@ def strip_records(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: value
         for name, value in properties.items()
-        if not name.startswith(PREFIX)
+        if not name.startswith(_PREFIXES)
     }
 
 

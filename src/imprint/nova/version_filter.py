@@ -22,6 +22,7 @@ SERVICE_TYPE = "imprint"
 #: Every version, the oldest first, with what it brought.
 VERSIONS = [
     "1.0",  # image_props_override in POST /servers and GET /servers/{id}
+    "1.1",  # in rebuild; /servers/{id}/image-properties; its preview
 ]
 
 #: The negotiated ``microversion_parse.Version``; no key: not negotiated.

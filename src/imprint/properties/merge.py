@@ -46,27 +46,60 @@ def merge(
     * ``vmware_adaptertype`` is a legacy name of ``hw_disk_bus`` and
       ``hw_scsi_model`` together: it goes when the bus is overridden.
     """
-    replaced = {
-        node[0] for name in overrides if (node := names.numa_node(name))
-    }
+    replaced = find_replaced(properties, overrides, vocabulary)
     merged = {
         name: value
         for name, value in properties.items()
-        if not _is_replaced(name, replaced)
+        if name not in replaced
     }
     merged.update(overrides)
     for legacy, current in vocabulary.legacy.items():
         if current in overrides and (
-            legacy in merged or legacy in vocabulary.read_raw
+            legacy in properties or legacy in vocabulary.read_raw
         ):
             merged[legacy] = overrides[current]
-    if "hw_disk_bus" in overrides:
-        merged.pop("vmware_adaptertype", None)
     return merged
 
 
-def _is_replaced(name: str, families: set[str]) -> bool:
-    if not families:
-        return False
-    node = names.numa_node(name)
-    return node is not None and node[0] in families
+def find_replaced(
+    properties: Mapping[str, Any],
+    overrides: Mapping[str, str],
+    vocabulary: names.Vocabulary,
+) -> dict[str, Any]:
+    """Find what of an image's ``properties`` the ``overrides`` stand for.
+
+    Also where both say the same: without the override the image's value would
+    be there again, see :func:`restore`.
+    """
+    families = {
+        node[0] for name in overrides if (node := names.numa_node(name))
+    }
+
+    def is_replaced(name: str) -> bool:
+        if name in overrides or vocabulary.legacy.get(name) in overrides:
+            return True
+        if name == "vmware_adaptertype":
+            return "hw_disk_bus" in overrides
+        node = names.numa_node(name) if families else None
+        return node is not None and node[0] in families
+
+    return {
+        name: value for name, value in properties.items() if is_replaced(name)
+    }
+
+
+def restore(
+    merged: Mapping[str, Any],
+    overrides: Mapping[str, str],
+    replaced: Mapping[str, Any],
+    vocabulary: names.Vocabulary,
+) -> dict[str, Any]:
+    """Return an image's properties as they were before :func:`merge`.
+
+    ``replaced`` is what :func:`find_replaced` found then.
+    """
+    written = find_replaced(merged, overrides, vocabulary)
+    kept = {
+        name: value for name, value in merged.items() if name not in written
+    }
+    return {**kept, **replaced}

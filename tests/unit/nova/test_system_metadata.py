@@ -76,9 +76,28 @@ def test_an_overlay_needs_no_properties():
 def test_a_record_is_read_back_as_it_was(image, asked):
     kept = {
         **utils.get_system_metadata_from_image({"properties": image}),
-        **system_metadata.build_record(asked),
+        **system_metadata.build_record(asked, image),
     }
     assert system_metadata.read_record(kept) == asked
+    assert system_metadata.read_replaced(kept) == image
+
+
+@given(overrides, overrides)
+def test_a_record_takes_the_place_of_the_one_before(asked, later):
+    kept = {
+        "image_os_distro": "x",
+        **system_metadata.build_record(asked, {"hw_disk_bus": "sata"}),
+    }
+    system_metadata.replace_record(kept, later, {})
+    assert kept.pop("image_os_distro") == "x"
+    assert kept == system_metadata.build_record(later, {})
+
+
+def test_an_image_value_that_nova_cuts_is_cut_alike():
+    image = {"os_command_line": "ä" * 200}
+    whole = utils.get_system_metadata_from_image({"properties": image})
+    kept = system_metadata.build_record({}, image)
+    assert list(kept.values()) == list(whole.values())
 
 
 def test_no_property_of_an_image_is_taken_for_a_record():
@@ -92,7 +111,9 @@ def test_no_property_of_an_image_is_taken_for_a_record():
 
 
 def test_a_rebuild_of_nova_spares_the_record():
-    record = system_metadata.build_record({"hw_disk_bus": "ide"})
+    record = system_metadata.build_record(
+        {"hw_disk_bus": "ide"}, {"hw_disk_bus": "sata"}
+    )
     assert not any(
         key.startswith(utils.SM_IMAGE_PROP_PREFIX) for key in record
     )
@@ -100,7 +121,9 @@ def test_a_rebuild_of_nova_spares_the_record():
 
 def test_stripping_takes_records_only():
     properties = {"hw_disk_bus": "ide", "owner_specified.x": "1"}
-    record = system_metadata.build_record({"hw_disk_bus": "ide"})
+    record = system_metadata.build_record(
+        {"hw_disk_bus": "ide"}, {"hw_disk_bus": "sata"}
+    )
     assert (
         system_metadata.strip_records({**properties, **record}) == properties
     )

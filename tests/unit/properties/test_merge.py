@@ -35,6 +35,20 @@ def merged(image, asked):
 
 
 @given(properties, overrides)
+def test_what_was_merged_can_be_restored(image, asked):
+    replaced = merge.find_replaced(image, asked, VOCABULARY)
+    restored = merge.restore(merged(image, asked), asked, replaced, VOCABULARY)
+    assert restored == image
+
+
+@given(properties, overrides)
+def test_what_is_replaced_is_what_the_image_said(image, asked):
+    replaced = merge.find_replaced(image, asked, VOCABULARY)
+    assert replaced.items() <= image.items()
+    assert merge.find_replaced(image, {}, VOCABULARY) == {}
+
+
+@given(properties, overrides)
 def test_every_override_is_in_the_result(image, asked):
     assert asked.items() <= merged(image, asked).items()
 
