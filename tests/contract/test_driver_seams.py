@@ -11,6 +11,7 @@ from nova import block_device, utils
 from nova.compute import manager
 from nova.image import glance
 from nova.virt import driver as virt_driver
+from nova.virt.libvirt import blockinfo
 from nova.virt.libvirt import config as vconfig
 from nova.virt.libvirt import driver as libvirt_driver
 from nova.volume import cinder
@@ -64,7 +65,7 @@ def test_the_methods_of_the_driver_that_we_override_take_what_we_pass():
         "instance",
         "image_meta",
     ]
-    assert parameters(LibvirtDriver.finish_migration)[:7] == [
+    assert parameters(LibvirtDriver.finish_migration)[:10] == [
         "self",
         "context",
         "migration",
@@ -72,6 +73,25 @@ def test_the_methods_of_the_driver_that_we_override_take_what_we_pass():
         "disk_info",
         "network_info",
         "image_meta",
+        "resize_instance",
+        "allocations",
+        "block_device_info",
+    ]
+    assert parameters(LibvirtDriver.finish_revert_migration)[:6] == [
+        "self",
+        "context",
+        "instance",
+        "network_info",
+        "migration",
+        "block_device_info",
+    ]
+    assert parameters(LibvirtDriver._hard_reboot)[:6] == [
+        "self",
+        "context",
+        "instance",
+        "network_info",
+        "share_info",
+        "block_device_info",
     ]
     assert parameters(LibvirtDriver.rescue)[:3] == [
         "self",
@@ -175,3 +195,61 @@ def test_nova_gives_windows_hyperv_features_without_asking_the_host():
 def test_nova_registers_its_own_defaults_with_a_server(name):
     """Hence a migration must use the server's image, not the request's."""
     assert name in libvirt_driver.REGISTER_IMAGE_PROPERTY_DEFAULTS
+
+
+def test_every_spawn_names_the_disks_by_keyword():
+    tree = syntax(manager.ComputeManager)
+    spawns = [
+        {keyword.arg for keyword in node.keywords}
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) == "self.driver.spawn"
+    ]
+    assert len(spawns) == 4
+    assert all("block_device_info" in keywords for keywords in spawns)
+
+
+def test_every_start_of_a_server_that_is_off_is_a_hard_reboot():
+    for method in ("power_on", "resume_state_on_host_boot"):
+        assert "self._hard_reboot(" in source(getattr(LibvirtDriver, method))
+
+
+def test_a_bus_in_a_mapping_wins_over_the_image():
+    """Hence a change of hw_disk_bus has to take it out."""
+    find = source(blockinfo.get_info_from_bdm)
+    assert "bdm_bus = bdm.get('disk_bus') or disk_bus" in find
+    update = source(blockinfo.update_bdm)
+    assert "'disk_bus'" in update
+
+
+def test_the_rules_for_bus_and_name_of_a_disk_take_what_we_pass():
+    assert parameters(blockinfo.get_disk_bus_for_device_type) == [
+        "instance",
+        "virt_type",
+        "image_meta",
+        "device_type",
+    ]
+    assert parameters(blockinfo.get_root_info)[:6] == [
+        "instance",
+        "virt_type",
+        "image_meta",
+        "root_bdm",
+        "disk_bus",
+        "cdrom_bus",
+    ]
+    assert parameters(blockinfo.find_disk_dev_for_disk_bus) == [
+        "mapping",
+        "bus",
+        "assigned_devices",
+    ]
+
+
+def test_defaults_are_registered_where_they_are_missing():
+    register = source(LibvirtDriver._register_undefined_instance_details)
+    assert 'if f"image_{p}" not in instance.system_metadata' in register
+    assert "if not unregistered_image_props: return" in register
+    assert parameters(LibvirtDriver._register_undefined_instance_details) == [
+        "self",
+        "context",
+        "instance",
+    ]

@@ -14,7 +14,13 @@ from nova.compute import api as compute
 from oslo_log import log as logging
 
 from imprint import exceptions
-from imprint.nova import errors, image_api, image_properties, system_metadata
+from imprint.nova import (
+    disk_bus,
+    errors,
+    image_api,
+    image_properties,
+    system_metadata,
+)
 from imprint.properties import merge
 
 LOG = logging.getLogger(__name__)
@@ -89,6 +95,19 @@ class API(compute.API):
         image.setdefault("status", "active")
         if "os_command_line" in self.overrides:
             _check_kernel(image["properties"])
+
+    def _check_and_transform_bdm(
+        self, context: Any, base_options: dict[str, Any], *args: Any, **kw: Any
+    ) -> Any:
+        """Record which disks' bus is asked for in the request.
+
+        A host writes what it computes into the same place.
+        """
+        bdms = super()._check_and_transform_bdm(
+            context, base_options, *args, **kw
+        )
+        base_options["system_metadata"].update(disk_bus.build_record(bdms))
+        return bdms
 
     def _populate_instance_for_create(
         self, context: Any, instance: Any, *args: Any, **kwargs: Any

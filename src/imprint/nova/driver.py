@@ -6,8 +6,8 @@ nova-compute go back to the image in Glance or in the request instead, and
 those know nothing of one server.  This driver puts the server's own
 properties in their place, just before libvirt's configuration is built.
 
-It must not decide what a server gets, ask whether an override was allowed, or
-write anything down: that happened in the API.
+It must not decide what a server gets or ask whether an override was allowed:
+that happened in the API.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from nova.virt.libvirt import driver
 from nova.volume import cinder
 from oslo_log import log as logging
 
-from imprint.nova import system_metadata
+from imprint.nova import disk_names, system_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,6 +105,7 @@ class LibvirtDriver(driver.LibvirtDriver):
         instance: objects.Instance,
         image_meta: objects.ImageMeta,
         *args: Any,
+        block_device_info: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
         """Lay the overrides over the image that the manager read.
@@ -116,11 +117,14 @@ class LibvirtDriver(driver.LibvirtDriver):
         overrides = system_metadata.read_record(
             utils.instance_sys_meta(instance)
         )
+        image_meta = system_metadata.overlay(image_meta, overrides)
+        disk_names.settle(instance, image_meta, block_device_info)
         super().spawn(
             context,
             instance,
-            system_metadata.overlay(image_meta, overrides),
+            image_meta,
             *args,
+            block_device_info=block_device_info,
             **kwargs,
         )
 
@@ -131,7 +135,10 @@ class LibvirtDriver(driver.LibvirtDriver):
         instance: objects.Instance,
         disk_info: str,
         network_info: Any,
-        image_meta: objects.ImageMeta,  # noqa: ARG002 - see below
+        image_meta: objects.ImageMeta,
+        resize_instance: bool,
+        allocations: dict[str, Any],
+        block_device_info: dict[str, Any] | None = None,
         *args: Any,
         **kwargs: Any,
     ) -> None:
@@ -141,16 +148,71 @@ class LibvirtDriver(driver.LibvirtDriver):
         registered with the server since: a guest made with ``pc`` would come
         back as ``q35`` where the host's default has changed.
         """
+        image_meta = instance.image_meta
+        disk_names.settle(instance, image_meta, block_device_info)
         super().finish_migration(
             context,
             migration,
             instance,
             disk_info,
             network_info,
-            instance.image_meta,
+            image_meta,
+            resize_instance,
+            allocations,
+            block_device_info,
             *args,
             **kwargs,
         )
+
+    def finish_revert_migration(
+        self,
+        context: Any,
+        instance: objects.Instance,
+        network_info: Any,
+        migration: objects.Migration,
+        block_device_info: dict[str, Any] | None = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
+        """Build the guest again on the host that it came from."""
+        disk_names.settle(instance, instance.image_meta, block_device_info)
+        super().finish_revert_migration(
+            context,
+            instance,
+            network_info,
+            migration,
+            block_device_info,
+            *args,
+            **kwargs,
+        )
+
+    def _hard_reboot(
+        self,
+        context: Any,
+        instance: objects.Instance,
+        network_info: Any,
+        share_info: Any,
+        block_device_info: dict[str, Any] | None = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
+        """Build the guest anew, as every start of a stopped server does.
+
+        Its image properties may have changed while it was off.  Nova
+        registers its defaults only with a new guest, here where one of those
+        properties went.
+        """
+        disk_names.settle(instance, instance.image_meta, block_device_info)
+        super()._hard_reboot(
+            context,
+            instance,
+            network_info,
+            share_info,
+            block_device_info,
+            *args,
+            **kwargs,
+        )
+        self._register_undefined_instance_details(context, instance)
 
     def rescue(
         self,

@@ -18,6 +18,8 @@ from nova.objects.image_meta import ImageMeta, ImageMetaProps
 PREFIX = "imprint_override:"
 #: of what the image said, where an override stands in its place
 REPLACED_PREFIX = "imprint_image:"
+#: of the disks whose bus was asked for with block_device_mapping_v2
+DISK_BUS_PREFIX = "imprint_disk_bus:"
 _PREFIXES = (PREFIX, REPLACED_PREFIX)
 
 # Key and value columns of Nova's table instance_system_metadata.
@@ -64,6 +66,16 @@ def read_replaced(system_metadata: Mapping[str, Any]) -> dict[str, str]:
     return _read(system_metadata, REPLACED_PREFIX)
 
 
+def read_image_properties(
+    system_metadata: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Read Nova's copy of a server's image properties.
+
+    They are the effective ones: merged, and with what Nova registered.
+    """
+    return _read(system_metadata, utils.SM_IMAGE_PROP_PREFIX)
+
+
 def _read(system_metadata: Mapping[str, Any], prefix: str) -> dict[str, str]:
     return {
         key.removeprefix(prefix): value
@@ -81,7 +93,7 @@ def strip_records(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: value
         for name, value in properties.items()
-        if not name.startswith(_PREFIXES)
+        if not name.startswith((*_PREFIXES, DISK_BUS_PREFIX))
     }
 
 
