@@ -129,16 +129,6 @@ class TestOverride(case.BuiltCase):
         self.assertEqual(server["id"], record.instance.uuid)
         self.assertEqual(server["tenant_id"], record.context.project_id)
 
-    def test_scheduler_hints_are_left_alone(self):
-        server = self.boot(
-            {"hw_disk_bus": "ide"},
-            hints={"image_props_override": "x", "foo": ["bar", "baz"]},
-        )
-        self.assertEqual(
-            {"image_props_override": ["x"], "foo": ["bar", "baz"]},
-            self.request_spec(server).scheduler_hints,
-        )
-
     def test_the_legacy_endpoint_takes_overrides_too(self):
         url = self.api.base_url
         self.api.base_url = url.replace("/v2.1", "/v2")

@@ -11,19 +11,18 @@ from typing import Any
 
 from nova.api import validation
 from nova.api.openstack.compute import servers
-from nova.conf import CONF
 from oslo_policy import policy
 
 from imprint import exceptions
 from imprint.nova import (
     compute_api,
     errors,
-    image_properties,
+    gates,
     policies,
+    scheduler_hints,
     system_metadata,
     version_filter,
 )
-from imprint.properties import overrides
 from imprint.properties.overrides import FIELD
 
 _INSTANCE = "imprint.instance"
@@ -45,12 +44,12 @@ class ServersController(servers.ServersController):
     def create(self, req: Any, body: Any) -> Any:
         """Create a server, with overrides if the body has any."""
         _refuse_misplaced(body)
-        server = body.get("server") if isinstance(body, dict) else None
-        if not isinstance(server, dict) or FIELD not in server:
+        asked = scheduler_hints.take(body)
+        if asked is None:
             return super().create(req=req, body=body)
-        asked = self._parse(req, server.pop(FIELD))
+        checked = self._check(req, asked)
         scoped = copy.copy(self)
-        scoped.compute_api = self.compute_api.with_overrides(asked)
+        scoped.compute_api = self.compute_api.with_overrides(checked)
         return super(ServersController, scoped).create(req=req, body=body)
 
     @functools.wraps(servers.ServersController.show)
@@ -94,7 +93,7 @@ class ServersController(servers.ServersController):
             req.environ[_INSTANCE] = instance
         return instance
 
-    def _parse(self, req: Any, asked: Any) -> dict[str, str]:
+    def _check(self, req: Any, asked: scheduler_hints.Asked) -> dict[str, str]:
         context = req.environ["nova.context"]
         policies.authorize(
             self._enforcer,
@@ -102,18 +101,7 @@ class ServersController(servers.ServersController):
             policies.CREATE,
             {"project_id": context.project_id, "user_id": context.user_id},
         )
-        options = CONF.image_props_override
-        with errors.translated():
-            return overrides.parse(
-                asked,
-                permissions=overrides.Permissions(
-                    enabled=options.enabled,
-                    allowed=tuple(options.allowed),
-                    denied=tuple(options.denied),
-                    max_overrides=options.max_overrides,
-                ),
-                vocabulary=image_properties.vocabulary(),
-            )
+        return gates.check_asked(asked)
 
     def _may_see(self, req: Any, instance: Any) -> bool:
         return policies.is_authorized(

@@ -8,11 +8,12 @@ what the documentation tells.  Then the operator's lists, so that a forbidden
 property is refused for any value.  Values come last.
 """
 
+import contextlib
 import dataclasses
 import fnmatch
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from imprint import exceptions
@@ -35,8 +36,37 @@ class Permissions:
     max_overrides: int
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Spelling:
+    """How a request spells its overrides, for the texts of errors."""
+
+    #: of all of them
+    field: str
+    #: in front of a property's name, where each one is a field of its own
+    prefix: str = ""
+
+    @contextlib.contextmanager
+    def about(self, name: str) -> Iterator[None]:
+        """Raise an error about a property with the field in front."""
+        try:
+            yield
+        except exceptions.ImprintError as exc:
+            if not self.prefix:
+                raise
+            raise type(exc)(
+                f"{names.show(self.prefix + name)[1:-1]}: {exc}"
+            ) from exc
+
+
+NATIVE = Spelling(field=FIELD)
+
+
 def parse(
-    asked: Any, *, permissions: Permissions, vocabulary: names.Vocabulary
+    asked: Any,
+    *,
+    permissions: Permissions,
+    vocabulary: names.Vocabulary,
+    spelling: Spelling = NATIVE,
 ) -> dict[str, str]:
     """Return the overrides in ``asked``, any value that JSON can hold.
 
@@ -45,30 +75,41 @@ def parse(
     :raises ForbiddenOverrideError: overrides are switched off, or the operator
         keeps this property from users
     """
-    if not permissions.enabled:
-        raise exceptions.ForbiddenOverrideError(
-            f"{FIELD}: image property overrides are switched off here"
-        )
+    check_enabled(permissions)
     if not isinstance(asked, dict):
         raise exceptions.InvalidOverrideError(
-            f"{FIELD} must be an object of image properties, "
+            f"{spelling.field} must be an object of image properties, "
             f"not {_describe(asked)}"
         )
     if len(asked) > permissions.max_overrides:
         raise exceptions.InvalidOverrideError(
-            f"{FIELD} has {len(asked)} properties, at most "
+            f"{spelling.field} has {len(asked)} properties, at most "
             f"{permissions.max_overrides} are allowed"
         )
     for name in asked:
-        _check_string(name)
-        names.check_name(name, vocabulary)
+        _check_string(name, spelling)
+        with spelling.about(name):
+            names.check_name(name, vocabulary)
     for name in asked:
-        _check_permitted(name, permissions)
+        with spelling.about(name):
+            _check_permitted(name, permissions)
     for name, value in asked.items():
-        names.check_expressible(name, vocabulary)
-        check_value(name, value, vocabulary)
-    _check_numa_nodes(asked)
+        with spelling.about(name):
+            names.check_expressible(name, vocabulary)
+            check_value(name, value, vocabulary)
+    _check_numa_nodes(asked, spelling)
     return dict(asked)
+
+
+def check_enabled(permissions: Permissions) -> None:
+    """Accept overrides as such.
+
+    :raises ForbiddenOverrideError: they are switched off
+    """
+    if not permissions.enabled:
+        raise exceptions.ForbiddenOverrideError(
+            f"{FIELD}: image property overrides are switched off here"
+        )
 
 
 def check_value(name: str, value: Any, vocabulary: names.Vocabulary) -> None:
@@ -103,11 +144,12 @@ def check_value(name: str, value: Any, vocabulary: names.Vocabulary) -> None:
         )
 
 
-def _check_string(name: Any) -> None:
+def _check_string(name: Any, spelling: Spelling) -> None:
     # no JSON gives another key, other callers may
     if not isinstance(name, str):
         raise exceptions.InvalidOverrideError(
-            f"the names in {FIELD} must be strings, not {_describe(name)}"
+            f"the names in {spelling.field} must be strings, "
+            f"not {_describe(name)}"
         )
 
 
@@ -132,7 +174,9 @@ def _compile(patterns: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(map(fnmatch.translate, patterns)))
 
 
-def _check_numa_nodes(overrides: Mapping[str, str]) -> None:
+def _check_numa_nodes(
+    overrides: Mapping[str, str], spelling: Spelling
+) -> None:
     # The host stops at the first node that is not there: others would be
     # dropped in silence.
     nodes: dict[str, set[int]] = {}
@@ -141,10 +185,12 @@ def _check_numa_nodes(overrides: Mapping[str, str]) -> None:
             nodes.setdefault(node[0], set()).add(node[1])
     for family, present in nodes.items():
         if missing := set(range(max(present))) - present:
-            raise exceptions.InvalidOverrideError(
-                f"{family}.{max(present)} needs {family}.{min(missing)}: "
-                f"NUMA nodes are counted from 0 without gaps"
-            )
+            name = f"{family}.{max(present)}"
+            with spelling.about(name):
+                raise exceptions.InvalidOverrideError(
+                    f"{name} needs {family}.{min(missing)}: "
+                    f"NUMA nodes are counted from 0 without gaps"
+                )
 
 
 def _describe(value: Any) -> str:
