@@ -21,6 +21,7 @@ from oslo_policy import opts as policy_opts
 IMAGE = glance_fixture.GlanceFixture.image1["id"]
 OTHER_IMAGE = glance_fixture.GlanceFixture.image2["id"]
 NEGOTIATED = "compute 2.104, imprint 1.0"
+NEGOTIATED_1_1 = "compute 2.104, imprint 1.1"
 
 
 def render_paste(directory):
@@ -72,6 +73,8 @@ class ApiCase(ImprintPaste, integrated_helpers._IntegratedTestBase):
 
     REQUIRES_LOCKING = False
     microversion = "2.104"
+    #: what request() asks for
+    negotiated = NEGOTIATED
 
     def request(self, method, path, body=None, *, client=None, headers=None):
         """Send a request as it stands; return requests' answer.
@@ -91,7 +94,7 @@ class ApiCase(ImprintPaste, integrated_helpers._IntegratedTestBase):
                 "X-Auth-Project-Id": client.project_id,
                 "X-Roles": ",".join(client.roles),
                 "Content-Type": "application/json",
-                "OpenStack-API-Version": NEGOTIATED,
+                "OpenStack-API-Version": self.negotiated,
                 **(headers or {}),
             },
         )

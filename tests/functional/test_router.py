@@ -10,6 +10,11 @@ from imprint.nova import compute_api, image_api, router
 from imprint.nova.servers import ServersController
 
 
+def is_own(path, own):
+    """Tell whether a path of the map, with a project or without, is ours."""
+    return any(path.endswith(route) for route in own)
+
+
 class TestRouter(case.ApiCase):
     def test_every_controller_has_imprints_compute_api(self):
         served = router.Router.factory({})
@@ -36,7 +41,7 @@ class TestRouter(case.ApiCase):
         self.assertIn(ServersController, kinds)
         self.assertNotIn(nova_servers.ServersController, kinds)
 
-    def test_the_routes_are_novas(self):
+    def test_the_routes_are_novas_and_our_own(self):
         def listed(mapper):
             return [
                 (route.routepath, route.conditions, route.defaults["action"])
@@ -46,7 +51,11 @@ class TestRouter(case.ApiCase):
 
         ours = router.Router.factory({})
         novas = routes.APIRouterV21.factory({})
-        self.assertEqual(listed(novas.map), listed(ours.map))
+        own = {path for _method, path, _action in router.ROUTES}
+        self.assertEqual(
+            listed(novas.map),
+            [route for route in listed(ours.map) if not is_own(route[0], own)],
+        )
         self.assertEqual(
             [r.routepath for r in novas.map.matchlist if r.redirect],
             [r.routepath for r in ours.map.matchlist if r.redirect],

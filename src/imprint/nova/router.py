@@ -22,30 +22,43 @@ from nova.conf import CONF
 
 from imprint import conf
 from imprint.nova import compute_api, policies
+from imprint.nova.server_image_properties import (
+    ServerImagePropertiesController,
+)
 from imprint.nova.servers import ServersController
+
+#: Imprint's own routes, beside Nova's.
+ROUTES = [
+    ("GET", "/servers/{server_id}/image-properties", "show"),
+]
 
 
 class Router(routes.APIRouterV21):
-    """Serves Nova's list of routes."""
+    """Serves Nova's list of routes, and ours."""
 
     def __init__(self) -> None:
         # Not Nova's own __init__, which would build its controllers.
         base_wsgi.Router.__init__(self, nova.api.openstack.ProjectMapper())
         conf.register_opts(CONF)
+        api = compute_api.API()
+        enforcer = policies.build_enforcer(CONF)
         substitutes: dict[type, Callable[[], Any]] = {
             servers.ServersController: functools.partial(
-                ServersController, policies.build_enforcer(CONF)
+                ServersController, enforcer
             )
         }
-        build = functools.cache(
-            functools.partial(_build, substitutes, compute_api.API())
-        )
+        build = functools.cache(functools.partial(_build, substitutes, api))
         for path, methods in routes.ROUTE_LIST:
             if isinstance(methods, str):
                 self.map.redirect(path, methods)
                 continue
             for method, (factory, action) in methods.items():
                 self.map.create_route(path, method, build(factory), action)
+        properties = wsgi.Resource(
+            ServerImagePropertiesController(enforcer, api)
+        )
+        for method, path, action in ROUTES:
+            self.map.create_route(path, method, properties, action)
 
 
 def list_controllers(resource: wsgi.Resource) -> Iterator[wsgi.Controller]:

@@ -82,6 +82,18 @@ class VersionFilter:
         return self.app(environ, start)
 
 
+def is_negotiated(environ: _Environ, minimum: str) -> bool:
+    """Tell whether a request asked for ``minimum`` or a later version.
+
+    One that says nothing of Imprint means 1.0 and did not ask for it.
+    """
+    negotiated = environ.get(ENVIRON_KEY)
+    return (
+        negotiated is not None
+        and negotiated >= microversion_parse.parse_version_string(minimum)
+    )
+
+
 def negotiate(header: str, own_header: str) -> str | None:
     """Choose a version from the values of the two headers.
 

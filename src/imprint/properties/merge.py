@@ -4,7 +4,7 @@ Override, image, osinfo, nova: the first that has a value for a property wins.
 """
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from imprint.properties import names
@@ -19,12 +19,13 @@ class Origin(enum.Enum):
     NOVA = "nova"  # Nova's fixed default
 
 
-def find_origin(
-    name: str, values: Mapping[Origin, Mapping[str, Any]]
-) -> Origin:
-    """Find out which of ``values`` gives a property its value."""
+def find_origin(name: str, values: Mapping[Origin, Container[str]]) -> Origin:
+    """Find out which of ``values`` gives a property its value.
+
+    For each origin they hold the names of the properties it has a value for.
+    """
     for origin in Origin:
-        if name in values.get(origin, {}):
+        if name in values.get(origin, ()):
             return origin
     return Origin.NOVA
 

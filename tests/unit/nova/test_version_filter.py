@@ -3,6 +3,7 @@
 import json
 import re
 
+import microversion_parse
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -148,3 +149,23 @@ def test_versions_are_in_order():
 def test_any_header_is_negotiated_or_refused(header, own):
     answer = Answer("imprint " + header, own)
     assert answer.status.startswith(("200", "400", "406"))
+
+
+@pytest.mark.parametrize(
+    ("version", "minimum", "served"),
+    [
+        (None, "1.0", False),
+        ("1.0", "1.1", False),
+        ("1.1", "1.1", True),
+        ("1.1", "1.0", True),
+        ("1.10", "1.9", True),
+        ("2.0", "1.1", True),
+    ],
+)
+def test_a_request_has_what_it_negotiated_and_older(version, minimum, served):
+    environ = {}
+    if version is not None:
+        environ[version_filter.ENVIRON_KEY] = (
+            microversion_parse.parse_version_string(version)
+        )
+    assert version_filter.is_negotiated(environ, minimum) is served

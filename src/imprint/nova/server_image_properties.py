@@ -1,0 +1,111 @@
+"""The image properties of a server in the API: shown, and changed later.
+
+``/servers/{server_id}/image-properties`` and ``…/overrides`` below it, since
+Imprint 1.1.  A controller of our own beside Nova's: it takes what Nova's
+request handling gives it and answers in Nova's way.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from nova.api import validation
+from nova.api.openstack import common, wsgi
+from nova.api.openstack.compute.schemas import server_metadata
+from oslo_policy import policy
+
+from imprint.nova import (
+    compute_api,
+    declared,
+    image_properties,
+    policies,
+    system_metadata,
+    versions,
+)
+from imprint.properties import effective
+from imprint.properties.merge import Origin
+
+if TYPE_CHECKING:
+    # Nova fills this package only when its objects are registered.
+    from nova import objects
+
+FIELD = "image_properties"
+
+#: ``{NAME: {"value": …, "origin": …, "image": …}}``
+SHOWN = {
+    "type": "object",
+    "additionalProperties": {
+        "type": "object",
+        "properties": {
+            "value": {"type": "string"},
+            "origin": {"enum": [origin.value for origin in Origin]},
+            "image": {"type": "string"},
+        },
+        "required": ["value", "origin"],
+        "additionalProperties": False,
+    },
+}
+
+_SHOW_RESPONSE = {
+    "type": "object",
+    "properties": {FIELD: SHOWN},
+    "required": [FIELD],
+    "additionalProperties": False,
+}
+
+
+@validation.validated
+class ServerImagePropertiesController(wsgi.Controller):
+    """Effective image properties of one server."""
+
+    def __init__(
+        self, enforcer: policy.Enforcer, api: compute_api.API
+    ) -> None:
+        super().__init__()
+        self.compute_api = api
+        self._enforcer = enforcer
+
+    @versions.since("1.1")
+    @wsgi.expected_errors(404)
+    # as Nova's own: anything until 2.101, nothing since
+    @validation.query_schema(server_metadata.show_query, "2.1", "2.101")
+    @validation.query_schema(server_metadata.show_query_v2102, "2.102")
+    @validation.response_body_schema(_SHOW_RESPONSE)
+    def show(self, req: Any, server_id: str) -> dict[str, Any]:
+        """Show every image property that a server has, and its origin."""
+        context = req.environ["nova.context"]
+        instance = self._get_server(
+            context, server_id, policies.PROPERTIES_SHOW
+        )
+        return {FIELD: describe(context, instance)}
+
+    def _get_server(
+        self, context: Any, server_id: str, rule: str
+    ) -> "objects.Instance":
+        instance = common.get_instance(
+            self.compute_api, context, server_id, expected_attrs=["flavor"]
+        )
+        policies.authorize(
+            self._enforcer,
+            context,
+            rule,
+            {
+                "project_id": instance.project_id,
+                "user_id": instance.user_id,
+            },
+        )
+        return instance
+
+
+def describe(
+    context: Any, instance: "objects.Instance"
+) -> dict[str, dict[str, str]]:
+    """Describe the image properties of a server, as the API shows them."""
+    kept = instance.system_metadata
+    request_spec = declared.find_request_spec(context, instance)
+    described = effective.describe(
+        system_metadata.read_image_properties(kept),
+        overrides=system_metadata.read_record(kept),
+        replaced=system_metadata.read_replaced(kept),
+        computed={Origin.NOVA: declared.find_computed(kept, request_spec)},
+        vocabulary=image_properties.vocabulary(),
+    )
+    return {name: found.render() for name, found in described.items()}
