@@ -9,7 +9,9 @@ The answer comes back in the common header. Knows headers, sends nothing.
 from collections.abc import Mapping
 
 SERVICE_TYPE = "imprint"
-VERSION = "1.0"  # the version this client speaks
+# Each call asks for the lowest version that has what it needs.
+CREATE = "1.0"  # overrides of a new server, and in what is shown of it
+LATER = "1.1"  # in a rebuild; image properties with origins; the preview
 REQUEST_HEADER = "X-OpenStack-Imprint-API-Version"
 RESPONSE_HEADER = "OpenStack-API-Version"
 
@@ -25,3 +27,11 @@ def negotiated(headers: Mapping[str, str]) -> str | None:
         if service_type.lower() == SERVICE_TYPE and version.strip():
             return version.strip()
     return None
+
+
+def absence(version: str) -> str:
+    """Say that a compute service does not have ``version`` of Imprint."""
+    return (
+        "The compute service of this cloud does not offer image property "
+        f"overrides (Imprint {version})"
+    )

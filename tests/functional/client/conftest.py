@@ -1,8 +1,8 @@
-"""A cloud that answers as recorded, and the real shell to talk to it.
+"""A cloud that answers as recorded, and the real shells to talk to it.
 
-The shell is OpenStackClient's own, run in this process; the answers are
-those of Keystone, Nova and Glance to it, cut to what it reads. Every request
-is kept as it came, for the tests to compare.
+The shells are those of OpenStackClient and python-novaclient, run in this
+process; the answers are those of Keystone, Nova and Glance to them, cut to
+what they read. Every request is kept as it came, for the tests to compare.
 """
 
 import dataclasses
@@ -16,6 +16,7 @@ import warnings
 
 import pytest
 import yaml
+from novaclient import shell as nova_shell
 from openstackclient import shell
 from osc_lib import clientmanager
 
@@ -44,17 +45,31 @@ class Cloud:
 
     address: str = ""
     compute: str = "v2.1"  # or "v2", as the catalog may have it
-    imprint: str | None = "1.0"  # the version of Imprint, None for a stock one
-    refusal: tuple[int, str] | None = None  # of POST /servers
+    imprint: tuple[str, ...] = ("1.0", "1.1")  # none: a stock cloud
+    refusal: tuple[int, str] | None = None  # of whatever changes something
     probe: tuple[int, str] | None = None  # an error from GET /flavors
+    overrides: dict[str, str] | None = None  # of the server; None: not shown
+    image_properties: dict[str, dict[str, str]] = dataclasses.field(
+        default_factory=dict
+    )
+    preview: dict[str, object] | None = None
+    reservation: str | None = None  # the answer where one is asked for
     requests: list[Request] = dataclasses.field(default_factory=list)
 
     @property
     def creations(self):
+        return self.sent("POST", "/servers")
+
+    @property
+    def rebuilds(self):
+        return self.sent("POST", f"/servers/{SERVER}/action")
+
+    def sent(self, method, path):
+        """Return the requests whose path ends so."""
         return [
             request
             for request in self.requests
-            if request.method == "POST" and request.path.endswith("/servers")
+            if request.method == method and request.path.endswith(path)
         ]
 
     def answer(self, request):
@@ -100,6 +115,8 @@ class Cloud:
         return 300, {}, {"versions": [version]}
 
     def network(self, request, path, query):
+        if path.startswith("v2.0/"):
+            return 200, {}, {path.removeprefix("v2.0/"): []}
         href = f"{self.address}/network/v2.0/"
         version = {"id": "v2.0", "status": "CURRENT"}
         version["links"] = [{"rel": "self", "href": href}]
@@ -109,31 +126,85 @@ class Cloud:
         _, _, path = path.partition("/")
         if path == "":
             return 200, {}, self._compute_version()
-        status, answer = self._compute(request, path)
         pairs = []
         if self.compute == "v2.1":  # v2 removes Nova's own pair
             asked = request.headers.get("openstack-api-version", "compute 2.1")
             pairs.append(asked)
-        if self.imprint:
-            pairs.append(f"imprint {self.imprint}")
+        version = request.headers.get("x-openstack-imprint-api-version")
+        known = version in self.imprint
+        if self.imprint and version:
+            pairs.append(f"imprint {version if known else self.imprint[-1]}")
+        if self.imprint and version and not known:
+            message = f"Version {version} is not supported by imprint."
+            status, answer = self._fault((406, message))
+        else:
+            status, answer = (
+                self._imprint(request, path, version if known else None)
+                or self._compute(request, path, query)
+                or self._fault((404, "Not found."))
+            )
         return status, {"OpenStack-API-Version": ", ".join(pairs)}, answer
 
-    def _compute(self, request, path):
+    def _imprint(self, request, path, version):
+        """Return what Imprint answers in ``version``, None: what Nova does."""
+        server = f"servers/{SERVER}"
+        call = (request.method, path)
+        if version and call == ("GET", server):
+            shown = self._server()
+            if self.overrides is not None:
+                shown["image_props_override"] = self.overrides
+            return 200, {"server": shown}
+        if version != "1.1":
+            return None
+        if call == ("GET", f"{server}/image-properties"):
+            return 200, {"image_properties": self.image_properties}
+        if path == "image-properties/preview":
+            return self._fault(self.refusal) or (200, self.preview)
+        prefix = f"{server}/image-properties/overrides"
+        if path.startswith(prefix):
+            return self._fault(self.refusal) or self._change(
+                request, urllib.parse.unquote(path[len(prefix) + 1 :])
+            )
+        return None
+
+    def _change(self, request, key):
+        if request.method == "PUT":
+            self.overrides = request.json["image_props_override"]
+            return 200, {"image_properties": self.image_properties}
+        if key not in self.overrides:
+            return self._fault((404, f"{key} is not overridden."))
+        del self.overrides[key]
+        return 204, None
+
+    def _compute(self, request, path, query):
         flavor = {"id": FLAVOR, "name": "tiny", "ram": 1, "vcpus": 1}
+        named = query in ("", "name=s1") or "name=s1&" in query
+        servers = {"servers": [self._server()] if named else []}
         answers = {
             f"servers/{SERVER}": {"server": self._server()},
+            f"servers/{SERVER}/diagnostics": {"state": "running"},
+            "servers": servers,
+            "servers/detail": servers,
             f"flavors/{FLAVOR}": {"flavor": flavor},
             "flavors": {"flavors": [flavor]},
             "flavors/detail": {"flavors": [flavor]},
         }
         if (request.method, path) == ("POST", "servers"):
             created = {"server": {"id": SERVER, "links": []}}
+            if self.reservation:
+                created = {"reservation_id": self.reservation}
             return self._fault(self.refusal) or (202, created)
+        if (request.method, path) == ("POST", f"servers/{SERVER}/action"):
+            shown = self._server()
+            asked = request.json["rebuild"].get("image_props_override")
+            if asked is not None:
+                shown["image_props_override"] = asked
+            return self._fault(self.refusal) or (202, {"server": shown})
         if self.probe and path == "flavors":
             return self._fault(self.probe)
-        if path in answers:
+        if request.method == "GET" and path in answers:
             return 200, answers[path]
-        return self._fault((404, "Not found."))
+        return None
 
     def _fault(self, error):
         if error is None:
@@ -216,7 +287,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         )
         self.server.cloud.requests.append(request)
         status, headers, answer = self.server.cloud.answer(request)
-        payload = json.dumps(answer).encode()
+        payload = b"" if answer is None else json.dumps(answer).encode()
         self.send_response(status)
         headers = {"Content-Type": "application/json", **headers}
         for name, value in headers.items():
@@ -225,7 +296,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(payload)
 
-    do_GET = do_POST = handle_any  # noqa: N815
+    do_GET = do_POST = do_PUT = do_DELETE = handle_any  # noqa: N815
 
     def log_message(self, *args):
         """Keep the tests' output for the tests."""
@@ -270,6 +341,39 @@ class Outcome:
         lines = self.stderr.strip().splitlines()
         assert len(lines) == 1, self.stderr
         return lines[0]
+
+
+@pytest.fixture
+def vendor_hook(cloud, tmp_path):
+    """Have clouds.yaml name our hook, as a user would write it."""
+    path = tmp_path / "clouds.yaml"
+    clouds = yaml.safe_load(path.read_text())
+    clouds["clouds"]["alice"]["vendor_hook"] = "imprint.client.sdk:hook"
+    path.write_text(yaml.safe_dump(clouds))
+
+
+@pytest.fixture
+def nova(cloud, capsys, monkeypatch):
+    """Run ``nova ARGUMENTS``, with the environment that it reads."""
+    monkeypatch.setenv("OS_AUTH_URL", f"{cloud.address}/identity/v3")
+    monkeypatch.setenv("OS_USERNAME", "alice")
+    monkeypatch.setenv("OS_PASSWORD", "secret")
+    monkeypatch.setenv("OS_PROJECT_NAME", "alice")
+    monkeypatch.setenv("OS_USER_DOMAIN_NAME", "Default")
+    monkeypatch.setenv("OS_PROJECT_DOMAIN_NAME", "Default")
+
+    def run(*arguments):
+        status = 0
+        try:
+            nova_shell.main(list(arguments))
+        except SystemExit as exc:
+            status = exc.code
+        captured = capsys.readouterr()
+        deprecated, _, stderr = captured.err.partition("\n")
+        assert deprecated.startswith("nova CLI is deprecated")
+        return Outcome(status=status, stdout=captured.out, stderr=stderr)
+
+    return run
 
 
 @pytest.fixture

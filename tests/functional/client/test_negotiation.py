@@ -29,16 +29,18 @@ def answer(nova_s_pair, **asked):
     return started[0]
 
 
+@pytest.mark.parametrize("version", [versions.CREATE, versions.LATER])
 @pytest.mark.parametrize("nova_s_pair", ["compute 2.100", None])
-def test_the_client_understands_the_filter_s_answer(nova_s_pair):
+def test_the_client_understands_the_filter_s_answer(nova_s_pair, version):
     name = versions.REQUEST_HEADER.replace("-", "_")
 
-    status, headers = answer(nova_s_pair, **{name: versions.VERSION})
+    status, headers = answer(nova_s_pair, **{name: version})
 
     assert status == "200 OK"
-    assert versions.negotiated(headers) == versions.VERSION
+    assert versions.negotiated(headers) == version
 
 
-def test_the_client_speaks_a_version_that_the_filter_has():
-    assert versions.VERSION in version_filter.VERSIONS
+def test_the_client_speaks_versions_that_the_filter_has():
+    assert version_filter.VERSIONS[0] == versions.CREATE
+    assert versions.LATER in version_filter.VERSIONS
     assert versions.SERVICE_TYPE == version_filter.SERVICE_TYPE

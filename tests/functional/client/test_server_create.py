@@ -121,7 +121,7 @@ def test_the_user_s_compute_microversion_is_kept(
 def test_a_cloud_without_imprint_is_named_and_nothing_created(
     cloud, openstack, path
 ):
-    cloud.compute, cloud.imprint = path, None
+    cloud.compute, cloud.imprint = path, ()
 
     outcome = openstack(*CREATE, *OVERRIDE, "s1")
 
@@ -151,13 +151,14 @@ def test_a_catalog_with_the_legacy_path_works_where_imprint_is(
 def test_a_cloud_with_other_versions_only_is_told_in_its_own_words(
     cloud, openstack
 ):
-    cloud.imprint = "2.0"
-    cloud.probe = (406, "Version 1.0 is not supported by the API.")
+    cloud.imprint = ("2.0",)
 
     outcome = openstack(*CREATE, *OVERRIDE, "s1")
 
     assert outcome.status == 1
-    assert "Version 1.0 is not supported by the API." in outcome.error
+    assert outcome.error == (
+        "Version 1.0 is not supported by imprint. (HTTP 406)"
+    )
     assert not cloud.creations
 
 
@@ -175,7 +176,7 @@ def test_a_refused_version_is_refused_though_the_header_names_it(
 def test_a_cloud_that_cannot_answer_is_not_called_one_without_imprint(
     cloud, openstack
 ):
-    cloud.imprint = None
+    cloud.imprint = ()
     cloud.probe = (503, "The database is away.")
 
     outcome = openstack(*CREATE, *OVERRIDE, "s1")
@@ -345,7 +346,7 @@ def test_the_image_may_be_chosen_by_property_beside_overrides(
     }
 
 
-def test_a_prefix_of_both_image_options_is_ambiguous_and_names_both(
+def test_a_prefix_of_all_image_options_is_ambiguous_and_names_all(
     cloud, openstack
 ):
     outcome = openstack(*CREATE, "--image-prop", "hw_disk_bus=scsi", "s1")
@@ -353,7 +354,8 @@ def test_a_prefix_of_both_image_options_is_ambiguous_and_names_both(
     assert outcome.status == 2
     assert outcome.stderr.splitlines()[-1] == (
         "openstack server create: error: ambiguous option: --image-prop "
-        "could match --image-prop-override, --image-property"
+        "could match --image-prop-override, --image-prop-preview, "
+        "--image-property"
     )
     assert not cloud.creations
 

@@ -19,7 +19,7 @@ def test_arguments_are_read_or_refused_with_a_line(arguments):
     line = ""
     try:
         parsed = overrides.parse(arguments)
-    except overrides.InvalidArgument as exc:
+    except overrides.InvalidArgumentError as exc:
         line = str(exc)
     else:
         assert {f"{k}={v}" for k, v in parsed.items()} == set(arguments)
@@ -50,5 +50,5 @@ def test_saying_the_same_twice_is_saying_it_once():
     ],
 )
 def test_an_argument_that_cannot_be_read_is_named(arguments, named):
-    with pytest.raises(overrides.InvalidArgument, match=named):
+    with pytest.raises(overrides.InvalidArgumentError, match=named):
         overrides.parse(arguments)
