@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 ENTER = (sys.executable, "-m", "imprint.cloud.enter")
 # Put before a command: killed, this process takes the command with it.
 WITH_ME = ("setpriv", "--pdeathsig", "KILL", "--")
+# Administrators' programs may not be on the caller's.
+_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,17 +89,31 @@ def mount_all(entry: Entry) -> None:
         _mount("--bind", outside, str(target))
 
 
+def pivot(root: str) -> None:
+    """Make the root that of the mount namespace; the host's files are gone.
+
+    With chroot(2) whoever enters the namespace by a file that keeps it, as
+    nsenter(1) does, would find itself in the host's root.
+    """
+    old = Path(root, "mnt")
+    command = ["pivot_root", root, str(old)]
+    subprocess.run(command, check=True, env={"PATH": _PATH})
+    os.chdir("/")
+    command = ["umount", "--lazy", "/mnt"]
+    subprocess.run(command, check=True, env={"PATH": _PATH})
+
+
 def main() -> None:
     """Mount, change the root and become the command."""
     entry = Entry(**json.loads(os.environ.pop("IMPRINT_ENTRY")))
     try:
         mount_all(entry)
+        pivot(entry.root)
     except subprocess.CalledProcessError as error:
         message = f"cannot mount in {entry.root}: {error}"
         raise SystemExit(message) from error
     if entry.hostname:
         socket.sethostname(entry.hostname)
-    os.chroot(entry.root)
     os.chdir(entry.directory)
     try:
         os.execvpe(entry.command[0], entry.command, entry.environment)  # noqa: S606

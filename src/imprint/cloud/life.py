@@ -28,6 +28,7 @@ from imprint.cloud import (
     root,
     settings,
 )
+from imprint.cloud.computes import LIBVIRT_PLACES
 from imprint.cloud.enter import ENTER, build_unshare
 from imprint.cloud.errors import CloudError
 from imprint.cloud.paths import HOSTNAME, INSIDE, VENV, Paths
@@ -98,19 +99,26 @@ class Cloud:
             return False
         return False
 
-    def up(self, progress: Progress, *, stock: bool | None) -> dict[str, Any]:
-        """Start what does not run; return what the user may want to know."""
+    def up(
+        self,
+        progress: Progress,
+        *,
+        stock: bool | None = None,
+        computes: int | None = None,
+    ) -> dict[str, Any]:
+        """Start what does not run; return what the user may want to know.
+
+        None leaves a choice as it was the last time.
+        """
         with self.locked():
             first = not self.is_alive()
             if first:
                 # A supervisor that was killed may still be ending.
                 self._kill()
-                self._prepare(progress, stock=stock)
+                self._prepare(progress, stock=stock, computes=computes)
                 self._enter()
-            elif stock not in (None, self._load().stock):
-                raise CloudError(
-                    "the cloud runs the other way: stop it first with `down`"
-                )
+            else:
+                self._change(stock=stock, computes=computes)
             try:
                 answer = control.ask(
                     self.paths.control, {"op": "up"}, progress.record
@@ -132,7 +140,25 @@ class Cloud:
             raise CloudError(f"no cloud in {self.paths.top}: run `up` first")
         return loaded
 
-    def _prepare(self, progress: Progress, *, stock: bool | None) -> None:
+    def _change(self, *, stock: bool | None, computes: int | None) -> None:
+        """Change what a cloud that runs can change: it may grow."""
+        chosen = self._load()
+        if stock not in (None, chosen.stock):
+            raise CloudError(
+                "the cloud runs the other way: stop it first with `down`"
+            )
+        if computes is None or computes == chosen.computes:
+            return
+        if computes < chosen.computes:
+            raise CloudError(
+                f"the cloud runs with {chosen.computes} compute hosts:"
+                " stop it first with `down`"
+            )
+        settings.save(self.paths.settings, replace(chosen, computes=computes))
+
+    def _prepare(
+        self, progress: Progress, *, stock: bool | None, computes: int | None
+    ) -> None:
         """Make all that the supervisor needs."""
         paths = self.paths
         log = paths.logs / "root.log"
@@ -146,6 +172,8 @@ class Cloud:
         chosen = settings.refresh_ports(chosen)
         if stock is not None:
             chosen = replace(chosen, stock=stock)
+        if computes is not None:
+            chosen = replace(chosen, computes=computes)
         chosen = replace(chosen, huge_pages=hugepages.lend(paths.huge_pages))
         settings.save(paths.settings, chosen)
         clouds_yaml.write(paths.clouds_yaml, chosen, owner=self.owner)
@@ -171,14 +199,10 @@ class Cloud:
         paths = self.paths
         paths.control.unlink(missing_ok=True)
         binds = {str(INSIDE.top): paths.top}
-        for name, place in (
-            ("etc", "/etc/libvirt"),
-            ("lib", "/var/lib/libvirt"),
-            ("cache", "/var/cache/libvirt"),
-            ("log", "/var/log/libvirt"),
-        ):
-            binds[place] = paths.state / "libvirt" / name
-            binds[place].mkdir(parents=True, exist_ok=True)
+        for name, place in LIBVIRT_PLACES.items():
+            folder = paths.state / "libvirt" / name
+            folder.mkdir(parents=True, exist_ok=True)
+            binds[str(place)] = folder
         entry = root.Root(path=paths.root).build_entry(
             [
                 *(f"{VENV}/bin/python", "-m", "imprint.cloud.supervisor"),

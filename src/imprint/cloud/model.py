@@ -37,9 +37,9 @@ class Service:
     """A process that stays.
 
     `ready` is asked again and again until it says yes, for `limit` seconds
-    at most.  One with `own_network` sees the cloud's network devices, all
-    others see the host's.  `stop_seconds` pass between the request to end
-    and the end.
+    at most.  `enter` is put before the command and leads to the namespaces
+    it runs in, the supervisor's own by default.  `stop_seconds` pass between
+    the request to end and the end.
     """
 
     name: str
@@ -48,9 +48,10 @@ class Service:
     prepare: Callable[[], None] = _nothing
     needs: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
-    own_network: bool = False
+    enter: tuple[str, ...] = ()
     limit: float = 90
     stop_seconds: float = 5
+    stop_first: bool = False
     stop_last: bool = False
 
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from imprint.cloud.errors import CloudError
 from imprint.cloud.paths import SEARCH_PATH
-from imprint.cloud.services.shared import IN_NETWORK
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,7 +75,6 @@ class Process:
     def _start(self) -> None:
         service = self.service
         service.prepare()
-        prefix = IN_NETWORK if service.own_network else ()
         environment = {
             "PATH": SEARCH_PATH,
             "LC_ALL": "C.UTF-8",
@@ -89,7 +87,7 @@ class Process:
             log.write(f"# {time.strftime('%F %T')} start\n".encode())
             log.flush()
             self._popen = subprocess.Popen(
-                [*prefix, *service.command],
+                [*service.enter, *service.command],
                 cwd="/",
                 env=environment,
                 stdin=subprocess.DEVNULL,

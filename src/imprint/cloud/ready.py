@@ -7,15 +7,21 @@ from typing import TYPE_CHECKING
 
 import requests
 
+from imprint.cloud import computes
 from imprint.cloud.errors import CloudError
 from imprint.cloud.identity import Keystone
 from imprint.cloud.model import Step
+from imprint.cloud.paths import HOSTNAME
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
     from imprint.cloud.settings import Settings
 
 LIMIT = 60
-_BINARIES = {"nova-compute", "nova-conductor", "nova-scheduler"}
+# The first in which a service says whether it was forced down.
+_NOVA_VERSION = {"OpenStack-API-Version": "compute 2.11"}
 
 
 def build(settings: Settings, needs: tuple[str, ...]) -> Step:
@@ -35,6 +41,9 @@ def wait(settings: Settings) -> None:
 
 def find_missing(settings: Settings, session: requests.Session) -> str | None:
     """Return the first thing that is not as it should be."""
+    wanted = {
+        compute.hostname for compute in computes.choose(settings.computes)
+    }
     for api, path in (
         ("glance", "/v2/images?limit=1"),
         ("neutron", "/v2.0/networks?limit=1"),
@@ -43,16 +52,40 @@ def find_missing(settings: Settings, session: requests.Session) -> str | None:
         ("nova", "/os-services"),
     ):
         try:
-            answer = session.get(settings.url(api) + path, timeout=30)
+            answer = session.get(
+                settings.url(api) + path, headers=_NOVA_VERSION, timeout=30
+            )
         except requests.RequestException as error:
             return f"{api} does not answer: {error}"
         if not answer.ok:
             return f"{api} answers {path} with {answer.status_code}"
         found = answer.json()
-        if path == "/os-hypervisors" and not found["hypervisors"]:
-            return "Nova knows no hypervisor"
+        if path == "/os-hypervisors":
+            there = {h["hypervisor_hostname"] for h in found["hypervisors"]}
+            if missing := wanted - there:
+                return f"Nova knows no {', '.join(sorted(missing))}"
         if path == "/os-services":
-            up = {s["binary"] for s in found["services"] if s["state"] == "up"}
-            if missing := _BINARIES - up:
+            missing = find_silent(found["services"], wanted)
+            if missing:
                 return f"Nova does not hear of {', '.join(sorted(missing))}"
     return None
+
+
+def find_silent(
+    services: Iterable[dict[str, Any]], hosts: Iterable[str]
+) -> set[str]:
+    """Return which of Nova's services are missing or not heard of.
+
+    One that was forced down is as an administrator wants it.
+    """
+    wanted = {f"nova-compute on {host}" for host in hosts}
+    wanted |= {
+        f"{name} on {HOSTNAME}"
+        for name in ("nova-conductor", "nova-scheduler")
+    }
+    heard = {
+        f"{service['binary']} on {service['host']}"
+        for service in services
+        if service["state"] == "up" or service["forced_down"]
+    }
+    return wanted - heard

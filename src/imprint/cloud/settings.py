@@ -33,13 +33,15 @@ _RANGE = range(20000, 32768)
 class Settings:
     """What makes this cloud this one.
 
-    `huge_pages` is how many pages of 2 MiB the host lent.
+    `huge_pages` is how many pages of 2 MiB the host lent, `computes` how
+    many compute hosts there are.
     """
 
     ports: dict[str, int]
     passwords: dict[str, str] = field(repr=False)
     stock: bool = False
     huge_pages: int = 0
+    computes: int = 1
 
     def url(self, api: str) -> str:
         """Return the address of an API, as its catalog entry says it."""

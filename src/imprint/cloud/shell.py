@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from imprint.cloud import archive, host
+from imprint.cloud import archive, computes, host
 from imprint.cloud import settings as settings_file
 from imprint.cloud.errors import CloudError
 from imprint.cloud.life import Cloud
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 # Exit codes: 1 is an error, 2 a wrong command line.
 NOT_RUNNING = 3
-_LIBVIRT_URI = "qemu+unix:///system?socket=/run/libvirt/libvirt-sock"
-_OVSDB = "unix:/run/openvswitch/db.sock"
+_LIBVIRT_URI = f"qemu+unix:///system?socket={computes.LIBVIRT_SOCKET}"
+_OVN = f"unix:{computes.OVN_SOCKET}"
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -70,6 +70,12 @@ def build_parser() -> argparse.ArgumentParser:
         action=argparse.BooleanOptionalAction,
         help="the very same cloud without Imprint (default: as it was)",
     )
+    up.add_argument(
+        "--computes",
+        type=int,
+        choices=[compute.number for compute in computes.COMPUTES],
+        help="how many compute hosts (default: as it was)",
+    )
     add("status", run_status, "say which services run")
     logs = add("logs", run_logs, "show a service's log, or list the logs")
     logs.add_argument("service", nargs="?", help="for example nova-compute")
@@ -81,7 +87,14 @@ def build_parser() -> argparse.ArgumentParser:
     command.add_argument(
         *("-n", "--network"),
         action="store_true",
-        help="in the network of bridges and taps instead of the host's",
+        help="in the network of bridges and taps instead of the machine's",
+    )
+    command.add_argument(
+        "--host",
+        type=int,
+        choices=[compute.number for compute in computes.COMPUTES],
+        default=1,
+        help="on which compute host (default: %(default)s)",
     )
     command.add_argument("command", nargs=argparse.REMAINDER)
     add("down", run_down, "stop the cloud; servers and images are kept")
@@ -169,7 +182,7 @@ def build_progress(asked: argparse.Namespace) -> Progress:
 def run_up(asked: argparse.Namespace, cloud: Cloud) -> int:
     """Start the cloud."""
     progress = build_progress(asked)
-    answer = cloud.up(progress, stock=asked.stock)
+    answer = cloud.up(progress, stock=asked.stock, computes=asked.computes)
     settings = settings_file.load(cloud.paths.settings)
     assert settings is not None  # noqa: S101 - `up` has saved them
     if asked.format == "json":
@@ -184,6 +197,7 @@ def run_up(asked: argparse.Namespace, cloud: Cloud) -> int:
                 api: settings.url(api) for api in settings_file.APIS
             },
             "stock": settings.stock,
+            "computes": settings.computes,
             "virt_type": answer["virt_type"],
             "huge_pages": settings.huge_pages,
             "clouds_yaml": str(cloud.paths.clouds_yaml),
@@ -265,25 +279,32 @@ def run_exec(asked: argparse.Namespace, cloud: Cloud) -> int:
         command = command[1:]
     if not command:
         raise CloudError("exec needs a command, for example: virsh list")
+    supervisor = cloud.find_supervisor()
+    settings = settings_file.load(cloud.paths.settings)
+    if settings is None or asked.host > settings.computes:
+        raise CloudError(
+            f"no compute host {asked.host}: make it with"
+            f" `up --computes {asked.host}`"
+        )
+    compute = computes.COMPUTES[asked.host - 1]
     environment = {
         "PATH": SEARCH_PATH,
         "HOME": "/root",
         "LC_ALL": "C.UTF-8",
         "LIBVIRT_DEFAULT_URI": _LIBVIRT_URI,
-        "OVN_NB_DB": _OVSDB,
-        "OVN_SB_DB": _OVSDB,
+        "OVN_NB_DB": _OVN,
+        "OVN_SB_DB": _OVN,
         "OS_CLIENT_CONFIG_FILE": str(INSIDE.clouds_yaml),
     }
     for name in ("TERM", "OS_CLOUD"):
         if name in os.environ:
             environment[name] = os.environ[name]
-    network = ("nsenter", "--net=/run/imprint/network", "--")
     os.execvpe(  # noqa: S606
         "nsenter",
         [
-            *("nsenter", f"--target={cloud.find_supervisor()}"),
+            *("nsenter", f"--target={supervisor}"),
             *("--mount", "--pid", "--ipc", "--uts", "--root", "--wd", "--"),
-            *(network if asked.network else ()),
+            *(compute.enter_network if asked.network else compute.enter),
             *("env", "--", *command),
         ],
         environment | {"PATH": os.environ["PATH"]},

@@ -11,7 +11,6 @@ import fcntl
 import json
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -22,8 +21,10 @@ from typing import TYPE_CHECKING
 
 from imprint.cloud import (
     accelerator,
+    computes,
     control,
     identity,
+    isolation,
     memory,
     plan,
     ready,
@@ -45,11 +46,10 @@ from imprint.cloud.services import (
     placement,
     rabbitmq,
 )
-from imprint.cloud.services.shared import NETWORK
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from imprint.cloud.model import Node
     from imprint.cloud.settings import Settings
@@ -65,6 +65,8 @@ def build_nodes(
         *(keystone, placement, glance, neutron, nova),
     ):
         nodes += module.build(settings)
+    if settings.computes > 1:
+        nodes += isolation.build()
     nodes += accelerator.build()
     nodes += schema.build(key, report)
     nodes += identity.build(settings)
@@ -81,9 +83,15 @@ class Supervisor:
         self._busy = threading.Lock()
         self._complete = False
         self._cancelled = threading.Event()
-        nodes = build_nodes(settings, key, lambda _name, _seconds: None)
+        self._processes: dict[str, Process] = {}
+        self._add(build_nodes(settings, key, lambda _name, _seconds: None))
+
+    def _add(self, nodes: Sequence[Node]) -> None:
+        """Know the services among the nodes, those that run as they are."""
+        known = self._processes
+        # A new one, as others may be reading.
         self._processes = {
-            node.name: Process(node, INSIDE.logs)
+            node.name: known.get(node.name) or Process(node, INSIDE.logs)
             for node in nodes
             if isinstance(node, Service)
         }
@@ -116,7 +124,10 @@ class Supervisor:
                 report(node.name, time.monotonic() - since)
 
         self._cancelled.clear()
+        # It may have more hosts than it was started with.
+        self._settings = load_settings()
         nodes = build_nodes(self._settings, self._key, report)
+        self._add(nodes)
         plan.run(nodes, act, self._cancelled)
         self._complete = True
         if started:
@@ -126,11 +137,15 @@ class Supervisor:
     def stop(self, report: Callable[[str, float], None]) -> control.Message:
         """End all services, each asked first."""
         before = time.monotonic()
-        # It would take the end of its guests for their owners' wish.
-        self._stop_all(lambda service: service.name == "nova-compute")
+        self._stop_all(lambda service: service.stop_first)
         self._stop_all(lambda service: not service.stop_last)
-        if self._processes["libvirtd"].alive:
-            libvirt.end_guests()
+        hosts = [
+            compute
+            for compute in computes.choose(self._settings.computes)
+            if self._processes[f"libvirtd{compute.suffix}"].alive
+        ]
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(libvirt.end_guests, hosts))
         self._stop_all(lambda _service: True)
         report("services stopped", time.monotonic() - before)
         return {"stopped": True}
@@ -205,44 +220,18 @@ def serve(supervisor: Supervisor, server: socket.socket) -> None:
     stopped.wait()
 
 
-def make_network() -> None:
-    """Make the network namespace of taps and bridges, and its /sys.
-
-    It is kept by a bind mount in this mount namespace, so that any process
-    of the cloud can enter it, and none must live for it.
-    """
-    place = Path(NETWORK)
-    place.parent.mkdir(mode=0o700, parents=True)
-    place.touch()
-    script = f"""
-        mount --bind /proc/self/ns/net {place}
-        ip link set lo up
-        mount -t sysfs sysfs /sys
-    """
-    subprocess.run(
-        ["unshare", "--net", "sh", "-ec", script],
-        check=True,
-    )
-
-
-def mount_huge_pages() -> None:
-    """Mount the host's huge pages, if it has any, where QEMU looks."""
-    if "hugetlbfs" not in Path("/proc/filesystems").read_text():
-        return
-    libvirt.HUGE_PAGES.mkdir()
-    subprocess.run(
-        ["mount", "-t", "hugetlbfs", "hugetlbfs", str(libvirt.HUGE_PAGES)],
-        check=True,
-    )
+def load_settings() -> Settings:
+    """Load what the host's half has chosen."""
+    settings = settings_file.load(INSIDE.settings)
+    if settings is None:
+        raise CloudError("there are no settings")
+    return settings
 
 
 def supervise() -> None:
     """Run the cloud of this root."""
-    settings = settings_file.load(INSIDE.settings)
-    if settings is None:
-        raise CloudError("there are no settings")
-    make_network()
-    mount_huge_pages()
+    settings = load_settings()
+    isolation.make_first()
     supervisor = Supervisor(settings, sys.argv[1])
     serve(supervisor, control.listen(INSIDE.control))
 

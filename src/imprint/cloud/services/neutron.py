@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from imprint.cloud import ini
+from imprint.cloud.computes import OVN_SOCKET, OVSDB_SOCKET
 from imprint.cloud.model import Service, Step
 from imprint.cloud.paths import HOSTNAME, INSIDE, VENV
 from imprint.cloud.services.shared import (
     ENVIRONMENT,
-    OVSDB_SOCKET,
     answers,
     build_auth,
     build_authtoken,
@@ -64,7 +64,7 @@ def _prepare() -> None:
 
 def _write(settings: Settings) -> None:
     STATE.mkdir(exist_ok=True)
-    remote = f"unix:{OVSDB_SOCKET}"
+    remote = f"unix:{OVN_SOCKET}"
     ini.write(
         CONFIG,
         {
@@ -109,6 +109,6 @@ def _write(settings: Settings) -> None:
                 "ovn_nb_connection": remote,
                 "ovn_sb_connection": remote,
             },
-            "ovs": {"ovsdb_connection": remote},
+            "ovs": {"ovsdb_connection": f"unix:{OVSDB_SOCKET}"},
         },
     )

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from imprint.cloud import accelerator, ini
+from imprint.cloud import accelerator, computes, ini
+from imprint.cloud.computes import OVSDB_SOCKET, RUN
 from imprint.cloud.model import Service, Step
 from imprint.cloud.paths import HOSTNAME, INSIDE, VENV
 from imprint.cloud.services import libvirt
 from imprint.cloud.services.shared import (
     DATABASE_SOCKET,
     ENVIRONMENT,
-    IN_NETWORK,
-    OVSDB_SOCKET,
     PYTHON,
     answers,
     build_auth,
@@ -27,17 +25,17 @@ from imprint.cloud.services.shared import (
 from imprint.cloud.settings import LOOPBACK, REGION
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from imprint.cloud.computes import Compute
     from imprint.cloud.ini import Sections
     from imprint.cloud.model import Node
     from imprint.cloud.settings import Settings
 
 ETC = INSIDE.etc / "nova"
 CONFIG = ETC / "nova.conf"
-# nova-compute refuses to start when it is told of any database.
-COMPUTE_CONFIG = ETC / "nova-compute.conf"
 PASTE = ETC / "api-paste.ini"
 STATE = INSIDE.state / "nova"
-_COMPUTE_STARTED = Path("/run/imprint/nova-compute.started")
 
 ROUTER = "imprint.nova.router:Router.factory"
 # Nova's default, and the one that looks at the NUMA nodes of a server.
@@ -53,14 +51,9 @@ VERSION_FILTER = "imprint.nova.version_filter:VersionFilter.factory"
 
 
 def build(settings: Settings) -> tuple[Node, ...]:
-    """Build the configuration step and the four services."""
+    """Build the configuration steps and the services."""
     return (
         Step(name="nova-conf", run=lambda: write(settings)),
-        Step(
-            name="nova-compute-conf",
-            needs=("accelerator",),
-            run=lambda: ini.write(COMPUTE_CONFIG, build_compute(settings)),
-        ),
         Service(
             name="nova-api",
             needs=("schema", "rabbitmq"),
@@ -72,25 +65,59 @@ def build(settings: Settings) -> tuple[Node, ...]:
         ),
         _build_rpc_service("conductor"),
         _build_rpc_service("scheduler"),
-        Service(
-            name="nova-compute",
-            needs=(
-                *("nova-compute-conf", "nova-conductor", "placement"),
-                *("libvirtd", "ovn-controller"),
-            ),
-            command=(
-                f"{VENV}/bin/nova-compute",
-                *("--config-file", str(COMPUTE_CONFIG)),
-            ),
-            environment=ENVIRONMENT,
-            prepare=_COMPUTE_STARTED.touch,
-            ready=_is_compute_heard,
+        *(
+            node
+            for compute in computes.choose(settings.computes)
+            for node in _build_host(compute, settings)
         ),
     )
 
 
+def _build_host(compute: Compute, settings: Settings) -> tuple[Node, ...]:
+    """Build what a compute host runs of Nova."""
+    suffix = compute.suffix
+    config = name_config(compute)
+    started = RUN / f"nova-compute{suffix}.started"
+
+    def write_config() -> None:
+        compute.state("nova").mkdir(exist_ok=True)
+        ini.write(config, build_compute(settings, compute))
+
+    return (
+        Step(
+            name=f"nova-compute{suffix}-conf",
+            needs=("accelerator",),
+            run=write_config,
+        ),
+        Service(
+            name=f"nova-compute{suffix}",
+            needs=(
+                *(f"nova-compute{suffix}-conf", "nova-conductor", "placement"),
+                *(f"libvirtd{suffix}", f"ovn-controller{suffix}"),
+            ),
+            command=(
+                *(f"{VENV}/bin/nova-compute", "--config-file", str(config)),
+            ),
+            environment=ENVIRONMENT,
+            enter=compute.enter,
+            prepare=started.touch,
+            ready=lambda: _is_compute_heard(compute, started),
+            # It would take the end of its guests for their owners' wish.
+            stop_first=True,
+        ),
+    )
+
+
+def name_config(compute: Compute) -> Path:
+    """Name the file that a host's nova-compute reads.
+
+    Its own: nova-compute does not start when it is told of any database.
+    """
+    return ETC / f"nova-compute{compute.suffix}.conf"
+
+
 def _build_rpc_service(name: str) -> Service:
-    started = Path(f"/run/imprint/nova-{name}.started")
+    started = RUN / f"nova-{name}.started"
     return Service(
         name=f"nova-{name}",
         # It ends when Keystone does not know its user yet.
@@ -110,18 +137,19 @@ _COMPUTE_IS_HEARD = """
     set time_zone = '+00:00';
     select count(*) from nova_api.host_mappings, nova.services
     where services.binary = 'nova-compute' and services.deleted = 0
+    and services.host = '{host}' and host_mappings.host = services.host
     and coalesce(last_seen_up, services.created_at) >= from_unixtime({start})
 """
 
 
-def _is_compute_heard() -> bool:
+def _is_compute_heard(compute: Compute, started: Path) -> bool:
     """Whether Nova has mapped the host and heard of it since the start."""
-    start = int(_COMPUTE_STARTED.stat().st_mtime)
+    start = int(started.stat().st_mtime)
     done = subprocess.run(
         [
             *("mariadb", "--no-defaults", f"--socket={DATABASE_SOCKET}"),
             *("--batch", "--skip-column-names", "--execute"),
-            _COMPUTE_IS_HEARD.format(start=start),
+            _COMPUTE_IS_HEARD.format(start=start, host=compute.hostname),
         ],
         check=False,
         stdout=subprocess.PIPE,
@@ -133,7 +161,7 @@ def _is_compute_heard() -> bool:
 
 def write(settings: Settings) -> None:
     """Write Nova's files."""
-    (STATE / "instances").mkdir(parents=True, exist_ok=True)
+    libvirt.INSTANCES.mkdir(parents=True, exist_ok=True)
     ini.write(CONFIG, {**build_common(settings), **build_databases()})
     paste = (VENV / "etc/nova/api-paste.ini").read_text()
     if not settings.stock:
@@ -182,21 +210,31 @@ def build_common(settings: Settings) -> Sections:
     }
 
 
-def build_compute(settings: Settings) -> Sections:
-    """Build what nova-compute knows: no database."""
-    helper = [f"{VENV}/bin/privsep-helper", "--config-file", COMPUTE_CONFIG]
+def build_compute(settings: Settings, compute: Compute) -> Sections:
+    """Build what a host's nova-compute knows: no database."""
+    common = build_common(settings)
+    default = {
+        **common["DEFAULT"],
+        "host": compute.hostname,
+        "state_path": str(compute.state("nova")),
+        "instances_path": str(libvirt.INSTANCES),
+    }
+    config = name_config(compute)
+    helper = [f"{VENV}/bin/privsep-helper", "--config-file", config]
     privileged = {"helper_command": shlex.join(map(str, helper))}
     # It plugs ports into the switch, so it must see the taps.
     in_network = {
-        "helper_command": shlex.join(map(str, [*IN_NETWORK, *helper]))
+        "helper_command": shlex.join(map(str, [*compute.to_network, *helper]))
     }
     return {
-        **build_common(settings),
+        **common,
+        "DEFAULT": default,
         "libvirt": {
             "virt_type": accelerator.read_virt_type(),
             "cpu_mode": "none",
             "connection_uri": libvirt.URI,
             "images_type": "qcow2",
+            "live_migration_inbound_addr": compute.migration_address,
         },
         "os_vif_ovs": {"ovsdb_connection": f"unix:{OVSDB_SOCKET}"},
         "vif_plug_ovs_privileged": in_network,
@@ -210,6 +248,8 @@ def _build_default(settings: Settings) -> dict[str, ini.Value]:
     driver = "libvirt" if settings.stock else "imprint"
     return {
         "host": HOSTNAME,
+        # Hosts of one address: so Nova knows that their disks are shared,
+        # which it would else find out by ssh.
         "my_ip": LOOPBACK,
         "state_path": str(STATE),
         "transport_url": build_transport(settings),

@@ -1,94 +1,160 @@
 """Open vSwitch and OVN: the network of the servers.
 
-All of it in user space and on Unix sockets: no kernel module, no agent.
-One ovsdb-server keeps the three databases.  ovs-vswitchd runs in the cloud's
-own network namespace, so its bridge and taps never show on the host.
+All of it in user space: no kernel module, no agent.  The first host's
+ovsdb-server keeps OVN's two databases beside those of its switch, all on
+Unix sockets.  Each ovs-vswitchd runs in its host's network namespace, so
+bridges and taps never show on the machine.
 """
 
 from __future__ import annotations
 
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from imprint.cloud import computes
+from imprint.cloud.computes import FIRST, OVN_SOCKET, OVSDB_SOCKET
 from imprint.cloud.errors import CommandError
+from imprint.cloud.isolation import TUNNEL
 from imprint.cloud.model import Service, Step
-from imprint.cloud.paths import HOSTNAME, INSIDE
-from imprint.cloud.services.shared import OVSDB_SOCKET, listens
+from imprint.cloud.services.shared import listens
 from imprint.cloud.settings import LOOPBACK
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from imprint.cloud.computes import Compute
     from imprint.cloud.model import Node
     from imprint.cloud.settings import Settings
 
-STATE = INSIDE.state / "ovs"
-SOCKETS = Path(OVSDB_SOCKET).parent
-REMOTE = f"unix:{OVSDB_SOCKET}"
-DATABASES = {
+SOCKETS = OVSDB_SOCKET.parent
+REMOTE = f"unix:{OVN_SOCKET}"
+TUNNEL_BRIDGE = f"br-{TUNNEL}"
+_TRIES = 100
+_SCHEMAS = {
     "conf": "/usr/share/openvswitch/vswitch.ovsschema",
     "northbound": "/usr/share/ovn/ovn-nb.ovsschema",
     "southbound": "/usr/share/ovn/ovn-sb.ovsschema",
 }
-ENVIRONMENT = {
-    "OVS_RUNDIR": str(SOCKETS),
-    "OVN_RUNDIR": str(SOCKETS),
-    "OVS_DBDIR": str(STATE),
-    "OVN_DBDIR": str(STATE),
-}
 
 
-def build(_settings: Settings) -> tuple[Node, ...]:
-    """Build the database, the switch and OVN's two daemons."""
-    northd, controller, switch = (
-        SOCKETS / f"{name}.ctl"
-        for name in ("ovn-northd", "ovn-controller", "ovs-vswitchd")
-    )
+def build(settings: Settings) -> tuple[Node, ...]:
+    """Build the databases and OVN's daemon, and each host's switch."""
+    control = SOCKETS / "ovn-northd.ctl"
     return (
-        Service(
-            name="ovsdb",
-            command=(
-                *("ovsdb-server", f"--remote=punix:{OVSDB_SOCKET}"),
-                f"--unixctl={SOCKETS}/ovsdb.ctl",
-                *(str(STATE / f"{name}.db") for name in DATABASES),
-            ),
-            environment=ENVIRONMENT,
-            prepare=_create_databases,
-            ready=listens(OVSDB_SOCKET),
-            stop_last=True,
-        ),
-        Step(name="ovs-settings", needs=("ovsdb",), run=_configure),
-        Service(
-            name="ovs-vswitchd",
-            needs=("ovs-settings",),
-            command=(
-                *("ovs-vswitchd", f"--unixctl={switch}"),
-                *("--disable-system", REMOTE),
-            ),
-            environment=ENVIRONMENT,
-            own_network=True,
-            ready=listens(switch),
-            stop_last=True,
+        _build_database(
+            FIRST,
+            databases=tuple(_SCHEMAS),
+            sockets=(OVSDB_SOCKET, OVN_SOCKET),
         ),
         Service(
             name="ovn-northd",
-            needs=("ovs-settings",),
+            needs=("ovsdb",),
             command=(
-                *("ovn-northd", f"--unixctl={northd}"),
+                *("ovn-northd", f"--unixctl={control}"),
                 *(f"--ovnnb-db={REMOTE}", f"--ovnsb-db={REMOTE}"),
             ),
-            environment=ENVIRONMENT,
-            ready=listens(northd),
+            environment=_build_environment(FIRST),
+            ready=listens(control),
             stop_last=True,
         ),
+        *_build_switch(FIRST, settings),
+        *(
+            node
+            for compute in computes.choose(settings.computes)[1:]
+            for node in (
+                _build_database(
+                    compute, databases=("conf",), sockets=(OVSDB_SOCKET,)
+                ),
+                *_build_switch(compute, settings),
+            )
+        ),
+    )
+
+
+def _build_database(
+    compute: Compute, *, databases: tuple[str, ...], sockets: tuple[Path, ...]
+) -> Service:
+    state = compute.state("ovs")
+
+    def prepare() -> None:
+        for socket in sockets:
+            compute.seen(socket).parent.mkdir(exist_ok=True)
+        _create_databases(state, databases)
+
+    return Service(
+        name=f"ovsdb{compute.suffix}",
+        needs=compute.needs,
+        command=(
+            "ovsdb-server",
+            *(f"--remote=punix:{socket}" for socket in sockets),
+            f"--unixctl={SOCKETS}/ovsdb.ctl",
+            *(str(state / f"{name}.db") for name in databases),
+        ),
+        environment=_build_environment(compute),
+        enter=compute.enter,
+        prepare=prepare,
+        ready=listens(compute.seen(OVSDB_SOCKET)),
+        stop_last=True,
+    )
+
+
+def _build_switch(compute: Compute, settings: Settings) -> tuple[Node, ...]:
+    """Build a host's switch and what tells it of OVN's networks."""
+    suffix = compute.suffix
+    alone = settings.computes == 1
+    controller, switch = (
+        SOCKETS / f"{name}.ctl" for name in ("ovn-controller", "ovs-vswitchd")
+    )
+    environment = _build_environment(compute)
+    return (
+        Step(
+            name=f"ovs-settings{suffix}",
+            needs=(f"ovsdb{suffix}",),
+            run=lambda: _configure(compute, alone=alone),
+        ),
         Service(
-            name="ovn-controller",
-            needs=("ovs-vswitchd",),
-            command=("ovn-controller", f"--unixctl={controller}", REMOTE),
-            environment=ENVIRONMENT,
-            ready=listens(controller),
+            name=f"ovs-vswitchd{suffix}",
+            needs=(f"ovs-settings{suffix}",),
+            command=(
+                *("ovs-vswitchd", f"--unixctl={switch}"),
+                *("--disable-system", f"unix:{OVSDB_SOCKET}"),
+            ),
+            environment=environment,
+            enter=compute.enter_network,
+            ready=listens(compute.seen(switch)),
+            stop_last=True,
+        ),
+        Step(
+            name=f"ovs-tunnel{suffix}",
+            # The cable's other end is in the second host's network.
+            needs=(
+                f"ovs-vswitchd{suffix}",
+                *(() if alone else ("compute-2",)),
+            ),
+            run=(lambda: None) if alone else lambda: _ensure_tunnel(compute),
+        ),
+        Service(
+            name=f"ovn-controller{suffix}",
+            needs=(f"ovs-tunnel{suffix}",),
+            command=(
+                *("ovn-controller", f"--unixctl={controller}"),
+                f"unix:{OVSDB_SOCKET}",
+            ),
+            environment=environment,
+            enter=compute.enter,
+            ready=listens(compute.seen(controller)),
             stop_last=True,
         ),
     )
+
+
+def _build_environment(compute: Compute) -> dict[str, str]:
+    return {
+        "OVS_RUNDIR": str(SOCKETS),
+        "OVN_RUNDIR": str(SOCKETS),
+        "OVS_DBDIR": str(compute.state("ovs")),
+        "OVN_DBDIR": str(compute.state("ovs")),
+    }
 
 
 def _run(*command: str) -> None:
@@ -103,29 +169,61 @@ def _run(*command: str) -> None:
         raise CommandError(command[0], done.returncode, done.stdout.strip())
 
 
-def _create_databases() -> None:
-    STATE.mkdir(exist_ok=True)
-    SOCKETS.mkdir(exist_ok=True)
-    for name, schema in DATABASES.items():
-        database = STATE / f"{name}.db"
+def _create_databases(state: Path, names: tuple[str, ...]) -> None:
+    state.mkdir(exist_ok=True)
+    for name in names:
+        database = state / f"{name}.db"
         if not database.exists():
-            new = STATE / f"{name}.db.new"
+            new = state / f"{name}.db.new"
             new.unlink(missing_ok=True)
-            _run("ovsdb-tool", "create", str(new), schema)
+            _run("ovsdb-tool", "create", str(new), _SCHEMAS[name])
             new.rename(database)
 
 
-def _configure() -> None:
+def _set_switch(compute: Compute, *arguments: str) -> None:
+    remote = f"--db=unix:{compute.seen(OVSDB_SOCKET)}"
+    _run("ovs-vsctl", remote, "--timeout=20", *arguments)
+
+
+def _configure(compute: Compute, *, alone: bool) -> None:
     identifiers = {
-        "system-id": HOSTNAME,
-        "hostname": HOSTNAME,
+        "system-id": compute.hostname,
+        "hostname": compute.hostname,
         "ovn-remote": REMOTE,
         "ovn-encap-type": "geneve",
-        "ovn-encap-ip": LOOPBACK,
+        "ovn-encap-ip": LOOPBACK if alone else compute.tunnel_address,
         "ovn-bridge-datapath-type": "netdev",
     }
-    _run(
-        *("ovs-vsctl", f"--db={REMOTE}", "--no-wait", "--timeout=20"),
-        *("--", "init", "--", "set", "open", "."),
+    _set_switch(
+        compute,
+        *("--no-wait", "--", "init", "--", "set", "open", "."),
         *(f'external-ids:{k}="{v}"' for k, v in identifiers.items()),
+        *(("--", "--if-exists", "del-br", TUNNEL_BRIDGE) if alone else ()),
     )
+
+
+def _ensure_tunnel(compute: Compute) -> None:
+    """Let the switch reach the other one's.
+
+    In user space it wraps packets for another host only when it finds that
+    host behind one of its own bridges: docs/howto/userspace-tunneling of
+    Open vSwitch.  The bridge's device ends with the switch, so its address
+    is given anew each time.
+    """
+    _set_switch(
+        compute,
+        *("--", "--may-exist", "add-br", TUNNEL_BRIDGE),
+        *("--", "set", "bridge", TUNNEL_BRIDGE, "datapath_type=netdev"),
+        *("--", "--may-exist", "add-port", TUNNEL_BRIDGE, TUNNEL),
+    )
+    # A switch that has only just started may be about to make the device.
+    script = f"""
+        tries=0
+        until ip link set {TUNNEL_BRIDGE} up; do
+            tries=$((tries + 1))
+            [ $tries -lt {_TRIES} ]
+            sleep 0.1
+        done
+        ip address replace {compute.tunnel_address}/24 dev {TUNNEL_BRIDGE}
+    """
+    _run(*compute.enter_network, "sh", "-ec", script)

@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 
 RUN = INSIDE.run
 DATABASE_SOCKET = "/run/mariadb/socket"
-OVSDB_SOCKET = "/run/openvswitch/db.sock"
-LIBVIRT_SOCKET = "/run/libvirt/libvirt-sock"
-# The network namespace of taps and bridges; see Service.own_network.
-NETWORK = "/run/imprint/network"
-IN_NETWORK = ("nsenter", f"--net={NETWORK}", "--")
 PYTHON = f"{VENV}/bin/python"
 # glibc's arenas cost services with many threads tens of MiB each.
 ENVIRONMENT = {"MALLOC_ARENA_MAX": "2"}
