@@ -67,13 +67,15 @@ class ServerCreateHook(hooks.CommandHook):
         """Check the options and the cloud, then wrap this one command."""
         wanted = overrides.parse(parsed_args.image_prop_overrides)
         asked = {FIELD: wanted} if wanted else {}
+        if not asked and not parsed_args.image_prop_preview:
+            return
         compute = self.cmd.app.client_manager.compute
         if parsed_args.image_prop_preview:
             self._preview(compute, asked)
-        elif asked:
-            with refusals.told(NOTHING_CREATED):
-                sdk.ensure_offered(compute)
-            self._override(compute, asked)
+            return
+        with refusals.told(NOTHING_CREATED):
+            sdk.ensure_offered(compute)
+        self._override(compute, asked)
 
     def after(
         self,
