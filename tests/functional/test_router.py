@@ -62,7 +62,7 @@ class TestRouter(case.ApiCase):
         )
 
     def test_one_requests_overrides_are_not_anothers(self):
-        shared = compute_api.API()
+        shared = compute_api.API(protections=None)
         one = shared.with_overrides({"hw_disk_bus": "ide"})
         other = shared.with_overrides({"hw_disk_bus": "scsi"})
         self.assertEqual({}, dict(shared.overrides))

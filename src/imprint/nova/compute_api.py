@@ -19,6 +19,7 @@ from imprint.nova import (
     errors,
     image_api,
     image_properties,
+    property_protections,
     system_metadata,
 )
 from imprint.properties import merge
@@ -34,9 +35,18 @@ class API(compute.API):
     #: what the image of this request said where its overrides stand
     replaced: Mapping[str, Any] = types.MappingProxyType({})
 
-    def __init__(self, **kwargs: Any) -> None:
+    #: who asks for the overrides; None: they were asked for before
+    asker: Any = None
+
+    def __init__(
+        self,
+        *,
+        protections: property_protections.PropertyProtections,
+        **kwargs: Any,
+    ) -> None:
         kwargs.setdefault("image_api", image_api.API())
         super().__init__(**kwargs)
+        self.protections = protections
 
     def with_overrides(self, overrides: Mapping[str, str]) -> Self:
         """Return this API for one request with checked overrides."""
@@ -46,6 +56,8 @@ class API(compute.API):
 
     def create(self, context: Any, *args: Any, **kwargs: Any) -> Any:
         """Create servers; log the names of their overrides, not the values."""
+        if self.overrides:
+            self.asker = context
         instances, reservation = super().create(context, *args, **kwargs)
         if self.overrides:
             accepted = ", ".join(sorted(self.overrides))
@@ -90,7 +102,10 @@ class API(compute.API):
         said = image.get("properties") or {}
         vocabulary = image_properties.vocabulary()
         self.replaced = merge.find_replaced(said, self.overrides, vocabulary)
-        image["properties"] = merge.merge(said, self.overrides, vocabulary)
+        merged = merge.merge(said, self.overrides, vocabulary)
+        if self.asker is not None:
+            self.protections.check(self.asker, said, merged, self.replaced)
+        image["properties"] = merged
         # a blank root has no image at all, and its dict was empty
         image.setdefault("status", "active")
         if "os_command_line" in self.overrides:

@@ -21,7 +21,7 @@ from nova.compute import api as compute
 from nova.conf import CONF
 
 from imprint import conf
-from imprint.nova import compute_api, policies
+from imprint.nova import compute_api, policies, property_protections
 from imprint.nova.server_image_properties import (
     ServerImagePropertiesController,
 )
@@ -40,8 +40,12 @@ class Router(routes.APIRouterV21):
         # Not Nova's own __init__, which would build its controllers.
         base_wsgi.Router.__init__(self, nova.api.openstack.ProjectMapper())
         conf.register_opts(CONF)
-        api = compute_api.API()
         enforcer = policies.build_enforcer(CONF)
+        api = compute_api.API(
+            protections=property_protections.PropertyProtections(
+                CONF, enforcer
+            )
+        )
         substitutes: dict[type, Callable[[], Any]] = {
             servers.ServersController: functools.partial(
                 ServersController, enforcer
