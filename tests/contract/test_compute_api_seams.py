@@ -4,8 +4,12 @@ import ast
 import inspect
 import textwrap
 
+from nova import utils
 from nova.compute import api as compute
+from nova.compute import utils as compute_utils
+from nova.conductor import manager
 from nova.scheduler import utils as scheduler_utils
+from nova.scheduler.client import report
 
 
 def parameters(method):
@@ -76,6 +80,27 @@ def test_the_methods_that_carry_an_override_take_what_we_pass():
         "context",
         "flavor",
         "image_href",
+    ]
+    assert parameters(api._checks_for_create_and_rebuild)[:5] == [
+        "self",
+        "context",
+        "image_id",
+        "image",
+        "flavor",
+    ]
+    assert parameters(api._inherit_properties_from_image)[1:] == [
+        "image",
+        "auto_disk_config",
+    ]
+    assert parameters(api._check_and_transform_bdm)[:3] == [
+        "self",
+        "context",
+        "base_options",
+    ]
+    assert parameters(api._validate_numa_rebuild) == [
+        "instance",
+        "image",
+        "flavor",
     ]
     assert parameters(api.rebuild)[:5] == [
         "self",
@@ -161,3 +186,105 @@ def test_the_api_object_may_be_cloned_per_request():
     assert not hasattr(compute.API, "__getstate__") or (
         compute.API.__getstate__ is object.__getstate__
     )
+
+
+def position(method, call):
+    """Return which statement of a method first calls something."""
+    for index, statement in enumerate(statements(method)):
+        if any(name.endswith(call) for name in calls(statement)):
+            return index
+    raise AssertionError(call)
+
+
+def test_a_rebuild_saves_nothing_before_the_hook_that_writes_the_record():
+    """And checks nothing after it."""
+    rebuild = compute.API.rebuild
+    hook = position(rebuild, "_inherit_properties_from_image")
+    for check in (
+        "_check_auto_disk_config",
+        "_checks_for_create_and_rebuild",
+        "_check_volume_status",
+        "_validate_numa_rebuild",
+        "_handle_kernel_and_ramdisk",
+    ):
+        assert position(rebuild, check) < hook
+    saves = [
+        index
+        for index, statement in enumerate(statements(rebuild))
+        if isinstance(statement, ast.Expr)
+        and "instance.save" in calls(statement)
+    ]
+    assert min(saves) > hook
+    assert position(rebuild, "compute_task_api.rebuild_instance") == (
+        len(statements(rebuild)) - 1
+    )
+
+
+def test_a_rebuild_passes_the_conductor_what_we_change_by_name():
+    (call,) = [
+        node
+        for statement in statements(compute.API.rebuild)
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) == "self.compute_task_api.rebuild_instance"
+    ]
+    assert [ast.unparse(argument) for argument in call.args] == ["context"]
+    names = {keyword.arg for keyword in call.keywords}
+    assert {"instance", "bdms", "host", "request_spec"} <= names
+
+
+def test_a_rebuild_goes_to_the_scheduler_as_we_send_it_there():
+    source = inspect.getsource(compute.API.rebuild)
+    for line in (
+        "del request_spec.id",
+        "scheduler_hints['_nova_check_type'] = ['rebuild']",
+        "request_spec.force_hosts = [instance.host]",
+        "request_spec.force_nodes = [instance.node]",
+        "host = None",
+    ):
+        assert line in source
+
+
+def test_the_conductor_looks_at_the_traits_of_the_image_in_glance():
+    """Hence the API looks at those of overrides."""
+    source = inspect.getsource(
+        manager.ComputeTaskManager._validate_image_traits_for_rebuild
+    )
+    assert "objects.ImageMeta.from_image_ref(" in source
+    assert "report_client.get_allocations_for_consumer(" in source
+    assert parameters(report.SchedulerReportClient.get_provider_traits) == [
+        "self",
+        "context",
+        "rp_uuid",
+    ]
+
+
+def test_a_new_server_gets_the_system_metadata_of_its_base_options():
+    """Where the record of its disks is put."""
+    source = inspect.getsource(compute.API._validate_and_build_base_options)
+    assert "'system_metadata': system_metadata," in source
+    source = inspect.getsource(compute.API._populate_instance_for_create)
+    assert "instance.system_metadata.update(system_meta)" in source
+
+
+def test_images_of_a_server_are_made_with_the_image_api_of_the_object():
+    for name in ("snapshot", "backup", "snapshot_volume_backed", "shelve"):
+        assert "self.image_api" in inspect.getsource(
+            getattr(compute.API, name)
+        )
+
+
+def test_every_system_metadata_goes_into_an_image_of_the_server():
+    image = utils.get_image_from_system_metadata(
+        {"image_os_name": "x", "anything": "y"}
+    )
+    assert image["properties"] == {"os_name": "x", "anything": "y"}
+
+
+def test_no_image_of_a_server_inherits_a_signature():
+    assert {
+        "img_signature",
+        "img_signature_hash_method",
+        "img_signature_key_type",
+        "img_signature_certificate_uuid",
+    } <= compute_utils.NON_INHERITABLE_IMAGE_PROPERTIES

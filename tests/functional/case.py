@@ -154,6 +154,11 @@ class ApiCase(ImprintPaste, integrated_helpers._IntegratedTestBase):
             nova_context.get_admin_context(), server["id"]
         )
 
+    def mappings(self, server):
+        return objects.BlockDeviceMappingList.get_by_instance_uuid(
+            nova_context.get_admin_context(), server["id"]
+        )
+
     def snapshots(self, name):
         """Return the properties of every image with that name."""
         return [

@@ -6,20 +6,24 @@ could see.
 """
 
 import copy
-import types
+import dataclasses
 from collections.abc import Mapping
 from typing import Any, Self
 
+from nova import objects
 from nova.compute import api as compute
+from nova.conf import CONF
 from oslo_log import log as logging
 
 from imprint import exceptions
 from imprint.nova import (
+    declared,
     disk_bus,
     errors,
     image_api,
     image_properties,
     property_protections,
+    rebuild,
     system_metadata,
 )
 from imprint.properties import merge
@@ -27,13 +31,28 @@ from imprint.properties import merge
 LOG = logging.getLogger(__name__)
 
 
-class API(compute.API):
-    """Nova's compute API, with a server's overrides in its image."""
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Rebuilt:
+    """A server that is rebuilt, and the overrides it has until then."""
 
-    #: of this request; empty on the API that requests share
-    overrides: Mapping[str, str] = types.MappingProxyType({})
-    #: what the image of this request said where its overrides stand
-    replaced: Mapping[str, Any] = types.MappingProxyType({})
+    instance: Any
+    before: Mapping[str, str]
+
+
+class API(compute.API):
+    """Nova's compute API, with a server's overrides in its image.
+
+    The attributes are of one request: the API that requests share has none.
+    """
+
+    #: None: the request says nothing of overrides
+    overrides: Mapping[str, str] | None = None
+    #: what the image said where the overrides stand
+    replaced: Mapping[str, Any]
+    #: the image with the overrides in it
+    image: dict[str, Any]
+    #: the server, in a rebuild
+    rebuilt: _Rebuilt | None = None
 
     #: who asks for the overrides; None: they were asked for before
     asker: Any = None
@@ -49,9 +68,14 @@ class API(compute.API):
         self.protections = protections
 
     def with_overrides(self, overrides: Mapping[str, str]) -> Self:
-        """Return this API for one request with checked overrides."""
+        """Return this API for one request with checked overrides.
+
+        None at all, ``{}``, is not the same as to say nothing: with a rebuild
+        it takes away those of the server.
+        """
         clone = copy.copy(self)
         clone.overrides = overrides
+        clone.replaced = {}
         return clone
 
     def create(self, context: Any, *args: Any, **kwargs: Any) -> Any:
@@ -71,13 +95,97 @@ class API(compute.API):
         return instances, reservation
 
     def rebuild(
+        self,
+        context: Any,
+        instance: Any,
+        image_href: str,
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
+        """Rebuild a server.
+
+        Its overrides are replaced by those of the request; where that says
+        nothing, the option on_rebuild decides whether they stay.
+        """
+
+        def is_same_image() -> bool:
+            found = rebuild.find_image(context, instance, self.volume_api)
+            return found == image_href
+
+        before = system_metadata.read_record(instance.system_metadata)
+        chosen = self.overrides
+        if chosen is None:
+            chosen = before and rebuild.choose(
+                CONF.image_props_override.on_rebuild,
+                before,
+                is_same_image,
+            )
+        scoped = self.with_overrides(chosen)
+        # what stays with its image was accepted when it came
+        if self.overrides is not None or (
+            self.protections.enabled and chosen and not is_same_image()
+        ):
+            scoped.asker = context
+        scoped.rebuilt = _Rebuilt(instance=instance, before=before)
+        scoped.compute_task_api = rebuild.Conductor(
+            self.compute_task_api,
+            before=before,
+            overrides=chosen,
+            image=lambda: scoped.image,
+            bus=rebuild.read_disk_bus(instance),
+        )
+        super(API, scoped).rebuild(
+            context, instance, image_href, *args, **kwargs
+        )
+        if chosen != before:
+            LOG.info(
+                "Rebuilt with overrides of the image properties %s",
+                ", ".join(sorted(chosen)) or "none",
+                instance=instance,
+                context=context,
+            )
+
+    def snapshot(
         self, context: Any, instance: Any, *args: Any, **kwargs: Any
     ) -> Any:
-        """Rebuild a server; its overrides stay, whichever image it gets."""
-        kept = system_metadata.read_record(instance.system_metadata)
-        return super(API, self.with_overrides(kept)).rebuild(
+        """Make an image of a server, with what was declared for it."""
+        scoped = self._for_image_of(context, instance)
+        return super(API, scoped).snapshot(context, instance, *args, **kwargs)
+
+    def backup(
+        self, context: Any, instance: Any, *args: Any, **kwargs: Any
+    ) -> Any:
+        """Make a backup of a server, with what was declared for it."""
+        scoped = self._for_image_of(context, instance)
+        return super(API, scoped).backup(context, instance, *args, **kwargs)
+
+    def snapshot_volume_backed(
+        self, context: Any, instance: Any, *args: Any, **kwargs: Any
+    ) -> Any:
+        """Snapshot a server's volumes, with what was declared for it."""
+        scoped = self._for_image_of(context, instance)
+        return super(API, scoped).snapshot_volume_backed(
             context, instance, *args, **kwargs
         )
+
+    def _for_image_of(self, context: Any, instance: Any) -> Self:
+        """Return this API for an image that a user makes of a server.
+
+        Not for shelve: its image has to give the same hardware again, so it
+        keeps what Nova computed.
+        """
+        kept = instance.system_metadata
+        bdms = objects.BlockDeviceMappingList.get_by_instance_uuid(
+            context, instance.uuid
+        )
+        clone = copy.copy(self)
+        clone.image_api = self.image_api.without(
+            declared.find_computed(
+                kept, declared.find_request_spec(context, instance)
+            ),
+            disk_bus.list_computed(kept, bdms),
+        )
+        return clone
 
     def _check_auto_disk_config(
         self,
@@ -91,7 +199,7 @@ class API(compute.API):
         have it, whether from Glance, a volume, a volume's snapshot or from
         nothing (a blank root), and before they read it.
         """
-        if image is not None and self.overrides:
+        if image is not None and (self.overrides or self.rebuilt):
             with errors.translated():
                 self._merge(image)
         super()._check_auto_disk_config(
@@ -99,17 +207,61 @@ class API(compute.API):
         )
 
     def _merge(self, image: dict[str, Any]) -> None:
+        overrides = self.overrides or {}
         said = image.get("properties") or {}
         vocabulary = image_properties.vocabulary()
-        self.replaced = merge.find_replaced(said, self.overrides, vocabulary)
-        merged = merge.merge(said, self.overrides, vocabulary)
+        self.replaced = merge.find_replaced(said, overrides, vocabulary)
+        merged = merge.merge(said, overrides, vocabulary)
         if self.asker is not None:
             self.protections.check(self.asker, said, merged, self.replaced)
         image["properties"] = merged
         # a blank root has no image at all, and its dict was empty
         image.setdefault("status", "active")
-        if "os_command_line" in self.overrides:
+        self.image = image
+        if "os_command_line" in overrides:
             _check_kernel(image["properties"])
+
+    def _checks_for_create_and_rebuild(
+        self,
+        context: Any,
+        image_id: str,
+        image: dict[str, Any],
+        flavor: Any,
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
+        """Check overrides of a rebuild as Nova checks another image.
+
+        A server without overrides before and after is left to Nova.
+        """
+        super()._checks_for_create_and_rebuild(
+            context, image_id, image, flavor, *args, **kwargs
+        )
+        rebuilt = self.rebuilt
+        if rebuilt is None or not (rebuilt.before or self.overrides):
+            return
+        self._validate_numa_rebuild(rebuilt.instance, image, flavor)
+        new = (self.overrides or {}).items() - rebuilt.before.items()
+        with errors.translated():
+            rebuild.check_traits(
+                context, rebuilt.instance, dict(new), self.placementclient
+            )
+
+    def _inherit_properties_from_image(
+        self, image: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> dict[str, Any]:
+        """Put the record of a rebuild's overrides beside what is saved next.
+
+        Nothing is checked after this, and Nova's save right behind it fails
+        as a whole if the server is busy with something else.
+        """
+        if self.rebuilt is not None:
+            system_metadata.replace_record(
+                self.rebuilt.instance.system_metadata,
+                self.overrides or {},
+                self.replaced,
+            )
+        return super()._inherit_properties_from_image(image, *args, **kwargs)
 
     def _check_and_transform_bdm(
         self, context: Any, base_options: dict[str, Any], *args: Any, **kw: Any

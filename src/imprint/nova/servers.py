@@ -71,9 +71,51 @@ class ServersController(servers.ServersController):
 
     @functools.wraps(servers.ServersController._rebuild)  # noqa: SLF001
     def _rebuild(self, req: Any, id: str, body: Any) -> Any:  # noqa: A002
-        """Rebuild a server, which keeps its overrides."""
-        _refuse_misplaced(body, within="rebuild")
-        return super()._rebuild(req=req, id=id, body=body)
+        """Rebuild a server; overrides in the body replace those it has."""
+        _refuse_misplaced(body)
+        asked = body.get("rebuild") if isinstance(body, dict) else None
+        if not isinstance(asked, dict) or FIELD not in asked:
+            return self._show_rebuilt(
+                req, super()._rebuild(req=req, id=id, body=body)
+            )
+        checked = self._check_rebuild(req, id, asked.pop(FIELD))
+        scoped = copy.copy(self)
+        scoped.compute_api = self.compute_api.with_overrides(checked)
+        return self._show_rebuilt(
+            req,
+            super(ServersController, scoped)._rebuild(
+                req=req, id=id, body=body
+            ),
+        )
+
+    def _check_rebuild(
+        self, req: Any, instance_uuid: str, asked: Any
+    ) -> dict[str, str]:
+        if not version_filter.is_negotiated(req.environ, "1.1"):
+            with errors.translated():
+                raise exceptions.InvalidOverrideError(
+                    f"{FIELD} in rebuild needs {version_filter.SERVICE_TYPE} "
+                    f"1.1 or later: ask for it with OpenStack-API-Version"
+                )
+        context = req.environ["nova.context"]
+        instance = super()._get_server(context, req, instance_uuid)
+        policies.authorize(
+            self._enforcer, context, policies.REBUILD, _describe(instance)
+        )
+        return gates.check(asked)
+
+    def _show_rebuilt(self, req: Any, answer: Any) -> Any:
+        """Add the overrides to the answer, after Nova's strict schemas."""
+        instance = req.environ.pop(_INSTANCE, None)
+        if (
+            instance is not None
+            and version_filter.is_negotiated(req.environ, "1.1")
+            and self._may_see(req, instance)
+        ):
+            answer.obj["server"][FIELD] = system_metadata.read_record(
+                instance.system_metadata
+            )
+        return answer
 
     def _get_server(
         self, context: Any, req: Any, instance_uuid: str, **kwargs: Any
@@ -108,11 +150,16 @@ class ServersController(servers.ServersController):
             self._enforcer,
             req.environ["nova.context"],
             policies.SHOW,
-            {
-                "project_id": instance.project_id,
-                "user_id": instance.user_id,
-            },
+            _describe(instance),
         )
+
+
+def _describe(instance: Any) -> dict[str, str]:
+    """Return what policy rules compare the caller with."""
+    return {
+        "project_id": instance.project_id,
+        "user_id": instance.user_id,
+    }
 
 
 def _refuse_misplaced(body: Any, within: str | None = None) -> None:
@@ -125,5 +172,6 @@ def _refuse_misplaced(body: Any, within: str | None = None) -> None:
     if isinstance(holder, dict) and FIELD in holder:
         with errors.translated():
             raise exceptions.InvalidOverrideError(
-                f"{FIELD} belongs into server of POST /servers, nowhere else"
+                f"{FIELD} belongs into server of POST /servers or into the "
+                f"action rebuild, nowhere else"
             )

@@ -37,6 +37,12 @@ class Domain:
         return self.values("devices/disk[@device='disk']/target", "bus")
 
     @property
+    def targets(self):
+        """List the bus and the name of every disk."""
+        names = self.values("devices/disk[@device='disk']/target", "dev")
+        return sorted(zip(self.disk_buses, names, strict=True))
+
+    @property
     def machine(self):
         (machine,) = self.values("os/type", "machine")
         return machine
@@ -101,6 +107,37 @@ class LibvirtCase(case.ApiCase, base.ServersTestBase):
             time.sleep(0.1)
         return super()._wait_for_server_parameter(
             server, expected, *args, **kwargs
+        )
+
+    def boot_volume(self, overrides=None, **server):
+        """Create a server whose root disk is a volume of IMAGE."""
+        root = {
+            "boot_index": 0,
+            "source_type": "volume",
+            "destination_type": "volume",
+            "uuid": self.cinder.IMAGE_BACKED_VOL,
+        }
+        return self.boot(
+            overrides, imageRef="", block_device_mapping_v2=[root], **server
+        )
+
+    def written(self, server):
+        """Return bus and name of each disk as Nova's database has them."""
+        return {
+            (bdm.disk_bus, bdm.device_name) for bdm in self.mappings(server)
+        }
+
+    def assertAligned(self, server, *disks):
+        """Domain and database agree about the disks, now and later."""
+        for domain in (self.domain(server), self.rebooted(server)):
+            self.assertEqual(sorted(disks), domain.targets)
+        self.assertEqual(
+            {(bus, f"/dev/{name}") for bus, name in disks},
+            self.written(server),
+        )
+        (root,) = [bdm for bdm in self.mappings(server) if bdm.is_root]
+        self.assertEqual(
+            root.device_name, self.instance(server).root_device_name
         )
 
     def rebooted(self, server):

@@ -4,8 +4,6 @@ What changes it is tested beside it (rebuild, change of a stopped server);
 here the property changes in the server's system metadata, as they leave it.
 """
 
-from nova import context as nova_context
-from nova import objects
 from oslo_utils.fixture import uuidsentinel as uuids
 from tests.functional.case import IMAGE
 from tests.functional.libvirt import case
@@ -35,17 +33,6 @@ class DiskBusTest(case.LibvirtCase):
             **more,
         }
 
-    def mappings(self, server):
-        return objects.BlockDeviceMappingList.get_by_instance_uuid(
-            nova_context.get_admin_context(), server["id"]
-        )
-
-    def written(self, server):
-        """List bus and name of each disk as Nova's database has them."""
-        return {
-            (bdm.disk_bus, bdm.device_name) for bdm in self.mappings(server)
-        }
-
     def stopped(self, server):
         self._stop_server(server)
         return server
@@ -70,28 +57,6 @@ class DiskBusTest(case.LibvirtCase):
         del self.domains[server["id"]]
         self._start_server(server)
         return self.domain(server)
-
-    def targets(self, domain):
-        return sorted(
-            zip(
-                domain.disk_buses,
-                domain.values("devices/disk[@device='disk']/target", "dev"),
-                strict=True,
-            )
-        )
-
-    def assertAligned(self, server, *disks):
-        """Domain and database agree about the disks, now and later."""
-        for domain in (self.domain(server), self.rebooted(server)):
-            self.assertEqual(sorted(disks), self.targets(domain))
-        self.assertEqual(
-            {(bus, f"/dev/{name}") for bus, name in disks},
-            self.written(server),
-        )
-        root = self.instance(server).root_device_name
-        self.assertIn(root, [f"/dev/{name}" for _, name in disks])
-        (mapping,) = [m for m in self.mappings(server) if m.is_root]
-        self.assertEqual(mapping.device_name, root)
 
     def test_local_disks_follow_and_a_data_volume_stays(self):
         server = self.stopped(
@@ -143,20 +108,7 @@ class DiskBusTest(case.LibvirtCase):
         )
 
     def test_a_root_volume_follows(self):
-        server = self.stopped(
-            self.boot(
-                {"hw_disk_bus": "sata"},
-                imageRef="",
-                block_device_mapping_v2=[
-                    {
-                        "boot_index": 0,
-                        "source_type": "volume",
-                        "destination_type": "volume",
-                        "uuid": self.cinder.IMAGE_BACKED_VOL,
-                    }
-                ],
-            )
-        )
+        server = self.stopped(self.boot_volume({"hw_disk_bus": "sata"}))
         self.change(server, hw_disk_bus="ide")
         self.started(server)
         self.assertAligned(server, ("ide", "hda"))
@@ -172,5 +124,5 @@ class DiskBusTest(case.LibvirtCase):
         domain = self.migrated(
             server, self._create_flavor(vcpu=4, ephemeral=0)
         )
-        self.assertEqual([("scsi", "sda")], self.targets(domain))
+        self.assertEqual([("scsi", "sda")], domain.targets)
         self.assertEqual({("scsi", "/dev/sda")}, self.written(server))
