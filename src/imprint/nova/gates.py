@@ -5,17 +5,20 @@ preview.  Who calls is the business of :mod:`imprint.nova.policies`, which is
 asked before; what Nova thinks of the result comes after.
 """
 
+import types
+from collections.abc import Mapping
 from typing import Any
 
 from nova.conf import CONF
+from oslo_config import cfg
 
 from imprint.nova import errors, image_properties, scheduler_hints
 from imprint.properties import overrides
 
 
-def find_permissions() -> overrides.Permissions:
+def find_permissions(conf: cfg.ConfigOpts = CONF) -> overrides.Permissions:
     """Find out what the operator allows, at this moment."""
-    options = CONF.image_props_override
+    options = conf.image_props_override
     return overrides.Permissions(
         enabled=options.enabled,
         allowed=tuple(options.allowed),
@@ -40,9 +43,13 @@ def check_asked(asked: scheduler_hints.Asked) -> dict[str, str]:
 
 
 def check(
-    value: Any, spelling: overrides.Spelling = overrides.NATIVE
+    value: Any,
+    spelling: overrides.Spelling = overrides.NATIVE,
+    kept: Mapping[str, str] = types.MappingProxyType({}),
 ) -> dict[str, str]:
     """Return the overrides in ``value``, any value that JSON can hold.
+
+    ``kept`` are those that the server has already.
 
     :raises InvalidImagePropertyOverride: 400
     :raises ForbiddenImagePropertyOverride: 403
@@ -53,4 +60,5 @@ def check(
             permissions=find_permissions(),
             vocabulary=image_properties.vocabulary(),
             spelling=spelling,
+            kept=kept,
         )

@@ -8,6 +8,8 @@ from typing import Any
 
 from nova import context as nova_context
 from nova import exception
+from nova import policies as nova_policies
+from nova.conf import CONF
 from nova.policies import base
 from oslo_config import cfg
 from oslo_policy import policy
@@ -110,6 +112,19 @@ def build_enforcer(conf: cfg.ConfigOpts) -> policy.Enforcer:
     enforcer.register_defaults([*base.list_rules(), *RULES])
     # Now, as Nova does: oslo.policy's own lazy start is not thread-safe.
     enforcer.load_rules()
+    return enforcer
+
+
+def get_enforcer() -> policy.Enforcer:
+    """Build an enforcer for oslo.policy's commands.
+
+    It knows every rule that the file may have, Nova's too: they would be
+    reported as unknown otherwise.
+    """
+    CONF([], project="nova")
+    enforcer = policy.Enforcer(CONF)
+    enforcer.suppress_default_change_warnings = True
+    enforcer.register_defaults([*nova_policies.list_rules(), *RULES])
     return enforcer
 
 

@@ -13,6 +13,7 @@ import dataclasses
 import fnmatch
 import functools
 import re
+import types
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -67,8 +68,12 @@ def parse(
     permissions: Permissions,
     vocabulary: names.Vocabulary,
     spelling: Spelling = NATIVE,
+    kept: Mapping[str, str] = types.MappingProxyType({}),
 ) -> dict[str, str]:
     """Return the overrides in ``asked``, any value that JSON can hold.
+
+    ``kept`` are those that the server has: whether they are permitted was
+    asked when it got them.
 
     :raises InvalidOverrideError: not an object of strings, too many, an
         unknown or legacy name, a value that is not legal
@@ -90,7 +95,9 @@ def parse(
         _check_string(name, spelling)
         with spelling.about(name):
             names.check_name(name, vocabulary)
-    for name in asked:
+    for name, value in asked.items():
+        if name in kept and kept[name] == value:
+            continue
         with spelling.about(name):
             _check_permitted(name, permissions)
     for name, value in asked.items():
@@ -110,6 +117,18 @@ def check_enabled(permissions: Permissions) -> None:
         raise exceptions.ForbiddenOverrideError(
             f"{FIELD}: image property overrides are switched off here"
         )
+
+
+def is_permitted(name: str, permissions: Permissions) -> bool:
+    """Tell whether the operator's two lists let users override this."""
+    return matches(name, permissions.allowed) and not matches(
+        name, permissions.denied
+    )
+
+
+def matches(name: str, patterns: tuple[str, ...]) -> bool:
+    """Tell whether one of some shell patterns matches, with case."""
+    return _compile(patterns).fullmatch(name) is not None
 
 
 def check_value(name: str, value: Any, vocabulary: names.Vocabulary) -> None:
@@ -154,15 +173,10 @@ def _check_string(name: Any, spelling: Spelling) -> None:
 
 
 def _check_permitted(name: str, permissions: Permissions) -> None:
-    denied = _matches(name, permissions.denied)
-    if denied or not _matches(name, permissions.allowed):
+    if not is_permitted(name, permissions):
         raise exceptions.ForbiddenOverrideError(
             f"The image property {name} may not be overridden"
         )
-
-
-def _matches(name: str, patterns: tuple[str, ...]) -> bool:
-    return _compile(patterns).fullmatch(name) is not None
 
 
 @functools.lru_cache(maxsize=8)

@@ -56,6 +56,16 @@ class Protections:
         tuple[re.Pattern[str], Mapping[Operation, frozenset[str]]], ...
     ]
 
+    def list_named(self) -> frozenset[str]:
+        """List every role or rule that the file names."""
+        named = {
+            holder
+            for _, holders in self.sections
+            for listed in holders.values()
+            for holder in listed
+        }
+        return frozenset(named - {EVERYBODY, NOBODY})
+
     def list_holders(self, name: str, operation: Operation) -> frozenset[str]:
         """List who may do this to a property: roles, or names of rules."""
         for pattern, holders in self.sections:

@@ -72,3 +72,26 @@ def test_a_new_enforcer_has_its_rules_before_it_is_asked(enforcer):
     # oslo.policy would load them within the first request, and refuse
     # others that come meanwhile
     assert policies.CREATE in enforcer.rules
+
+
+READ = {policies.SHOW, policies.PROPERTIES_SHOW}
+EVERY_RULE = pytest.mark.parametrize(
+    "rule", [rule.name for rule in policies.list_rules()]
+)
+
+
+@EVERY_RULE
+def test_each_rule_is_for_the_project_and_for_admins(enforcer, rule):
+    assert may(enforcer, rule, "member", "reader")
+    assert may(enforcer, rule, "reader") == (rule in READ)
+    assert may(enforcer, rule, "admin", project="other")
+    assert not may(enforcer, rule, "member", "reader", project="other")
+    assert not may(enforcer, rule)
+
+
+@EVERY_RULE
+def test_no_rule_is_for_tokens_of_the_system_or_a_domain(enforcer, rule):
+    for scope in ({"system_scope": "all"}, {"domain_id": "d"}):
+        assert not may(
+            enforcer, rule, "admin", "member", "reader", project=None, **scope
+        )
