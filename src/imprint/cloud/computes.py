@@ -105,6 +105,11 @@ SECOND = Compute(number=2)
 COMPUTES = (FIRST, SECOND)
 
 
+def find(hostname: str) -> Compute:
+    """Return the host of a name; raises KeyError."""
+    return {compute.hostname: compute for compute in COMPUTES}[hostname]
+
+
 def choose(number: int) -> tuple[Compute, ...]:
     """Return the hosts of a cloud that has so many."""
     return COMPUTES[:number]

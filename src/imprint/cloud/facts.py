@@ -21,7 +21,7 @@ _FACT = re.compile(r"^guest: ([\w-]+): (.*?)\r?$", re.MULTILINE)
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What a guest said since its last start, in its order."""
+    """What a guest said in its last report, in its order."""
 
     lines: Sequence[tuple[str, str]]
 
@@ -40,9 +40,10 @@ class Facts:
 
 
 def parse(console: str) -> Facts:
-    """Parse a console's text: what follows the last start of the guest.
+    """Parse a console's text: the last report of the guest.
 
-    A console keeps what was there before a reboot.
+    A console keeps what was there before a reboot, and a guest reports again
+    when it is asked. The fact "boot" is another one after each start.
     """
     lines = _FACT.findall(console)
     starts = [i for i, (fact, _) in enumerate(lines) if fact == "up"]

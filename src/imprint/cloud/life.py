@@ -118,7 +118,7 @@ class Cloud:
                 self._prepare(progress, stock=stock, computes=computes)
                 self._enter()
             else:
-                self._change(stock=stock, computes=computes)
+                self.change(stock=stock, computes=computes)
             try:
                 answer = control.ask(
                     self.paths.control, {"op": "up"}, progress.record
@@ -140,7 +140,7 @@ class Cloud:
             raise CloudError(f"no cloud in {self.paths.top}: run `up` first")
         return loaded
 
-    def _change(self, *, stock: bool | None, computes: int | None) -> None:
+    def change(self, *, stock: bool | None, computes: int | None) -> None:
         """Change what a cloud that runs can change: it may grow."""
         chosen = self._load()
         if stock not in (None, chosen.stock):

@@ -7,6 +7,7 @@ overrides are right.
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
 import time
@@ -15,6 +16,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+from imprint.cloud import computes, facts
+from imprint.cloud.connect import connect
 from imprint.cloud.errors import CloudError
 
 if TYPE_CHECKING:
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
 
     from openstack.connection import Connection
     from requests import Response
+
+    from imprint.cloud.computes import Compute
+    from imprint.cloud.facts import Facts
 
 # 2.98 is the first that shows a server's image properties.
 MICROVERSION = "2.98"
@@ -163,23 +169,57 @@ class Cloud:
             raise ServerError(f"{error}\n{tail}".rstrip()) from error
         return console
 
+    def ask_guest(self, server: str, line: str, fact: str) -> Facts:
+        """Write a line to the guest tiny; return its last report.
+
+        It answers `ping ADDRESS` with the fact "ping", anything else with a
+        new report, which ends in "ready". Raises ServerError when it is
+        silent. What it prints is read where the line is written: QEMU reads
+        nothing from a terminal that nobody has open.
+        """
+        script = (
+            'exec 3<>"$(virsh ttyconsole "$1")"; printf "%s\\n" "$2" >&3;'
+            ' timeout "$4" grep -q "^guest: $3: " <&3'
+        )
+        arguments = ("sh", server, line, fact, str(SILENCE))
+        self.run(self.find_host(server), "sh", "-ec", script, *arguments)
+        return facts.parse(self.read_console(server))
+
+    def find_host(self, server: str) -> Compute:
+        """Find the compute host that a server is on.
+
+        Asked as the administrator: Nova tells nobody else.
+        """
+        shown = _connect_admin(self.directory).compute.get_server(server)
+        return computes.find(shown.compute_host)
+
     def read_domain(self, server: str) -> Element:
         """Read what libvirt runs for a server: its domain's XML."""
-        printed = subprocess.run(
+        host = self.find_host(server)
+        # libvirt's own words, not a stranger's.
+        return ET.fromstring(self.run(host, "virsh", "dumpxml", server))  # noqa: S314
+
+    def run(self, host: Compute, *command: str) -> str:
+        """Run a command on a compute host; return what it printed.
+
+        Raises ServerError when it fails.
+        """
+        done = subprocess.run(
             [
                 *(sys.executable, "-m", "imprint.cloud.shell"),
                 *("--dir", str(self.directory), "exec"),
-                *("virsh", "dumpxml", server),
+                *("--host", str(host.number), "--", *command),
             ],
             check=False,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=SILENCE + 60,
         )
-        if printed.returncode:
-            raise ServerError(f"virsh dumpxml: {printed.stderr.strip()}")
-        # libvirt's own words, not a stranger's.
-        return ET.fromstring(printed.stdout)  # noqa: S314
+        if done.returncode:
+            raise ServerError(
+                f"{' '.join(command)}: {done.returncode} {done.stderr.strip()}"
+            )
+        return done.stdout
 
     def delete(self, servers: Iterable[str], *, limit: float = 180) -> None:
         """Delete servers and wait until they are gone."""
@@ -207,6 +247,11 @@ class Cloud:
                 f"{method} {path}: {answer.status_code} {read_fault(answer)}"
             )
         return answer
+
+
+@functools.cache
+def _connect_admin(directory: Path) -> Connection:
+    return connect(directory / "clouds.yaml", "admin", compute=MICROVERSION)
 
 
 def is_idle(shown: dict[str, Any]) -> bool:

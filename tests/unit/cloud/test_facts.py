@@ -42,3 +42,9 @@ def test_an_empty_console_has_no_facts():
 def test_ready_is_the_guests_own_line():
     assert facts.READY.search(CONSOLE)
     assert not facts.READY.search("Command line: guest: ready: 1\n")
+
+
+def test_a_guest_that_reports_again_is_the_same_boot():
+    again = CONSOLE + "guest: up: IMPRINT\nguest: boot: 1-2\nguest: ready: 9\n"
+    assert facts.parse(again).get("boot") == "1-2"
+    assert facts.parse(again).list("ready") == ["9"]
