@@ -218,6 +218,8 @@ class API(compute.API):
         # a blank root has no image at all, and its dict was empty
         image.setdefault("status", "active")
         self.image = image
+        if "hw_disk_bus" in overrides:
+            disk_bus.drop_declared(image["properties"])
         if "os_command_line" in overrides:
             _check_kernel(image["properties"])
 

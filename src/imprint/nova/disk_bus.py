@@ -87,6 +87,25 @@ def realign(
     return followers
 
 
+def drop_declared(properties: dict[str, Any]) -> None:
+    """Take a bus of root and local disks out of an image's own mappings.
+
+    For an override of ``hw_disk_bus``, which wins over the image in whatever
+    way that names a bus.  ``properties`` are changed; mappings of the request
+    are not among them.
+    """
+    if not properties.get("bdm_v2"):
+        return  # legacy mappings have no bus
+    properties.pop("root_device_name", None)
+    properties["block_device_mapping"] = [
+        {**mapping, "disk_bus": None, "device_name": None}
+        if mapping.get("boot_index") == 0
+        or mapping.get("destination_type") == "local"
+        else mapping
+        for mapping in properties.get("block_device_mapping") or []
+    ]
+
+
 def _list_disks(
     bdms: Iterable[objects.BlockDeviceMapping],
 ) -> Iterator[tuple[str, objects.BlockDeviceMapping]]:

@@ -121,6 +121,19 @@ class LibvirtCase(case.ApiCase, base.ServersTestBase):
             overrides, imageRef="", block_device_mapping_v2=[root], **server
         )
 
+    def set_volume(self, **properties):
+        """Change the image metadata that Cinder keeps of IMAGE_BACKED_VOL."""
+        get = self.cinder.fake_get
+
+        def fake_get(api, *args, **kwargs):
+            # a description: the fixture lacks what Nova needs for a snapshot
+            volume = get(*args, **kwargs) | {"display_description": ""}
+            if metadata := volume.get("volume_image_metadata"):
+                metadata.update(properties)
+            return volume
+
+        self.stub_out("nova.volume.cinder.API.get", fake_get)
+
     def written(self, server):
         """Return bus and name of each disk as Nova's database has them."""
         return {
