@@ -14,7 +14,7 @@ from nova.objects.image_meta import ImageMetaProps
 from tests import json_values
 from tests.functional import case
 
-from imprint.nova import image_properties
+from imprint.nova import image_properties, scheduler_hints
 
 VOCABULARY = image_properties.vocabulary()
 NAMES = [
@@ -48,6 +48,13 @@ def legal(name):
     return st.sampled_from(COMMON)
 
 
+# Imprint's only: other hints are Nova's, which answers null with 500.
+hinted = st.dictionaries(
+    st.just("image_props_override")
+    | (st.sampled_from(NAMES) | texts).map("imprint:{}".format),
+    values | st.sampled_from(['{"hw_disk_bus": "ide"}', '{"a": 1, "a": 2}']),
+    max_size=3,
+)
 # Legal more often than not: these come furthest.
 likely = st.lists(st.sampled_from(NAMES), unique=True, max_size=8).flatmap(
     lambda names: st.fixed_dictionaries({name: legal(name) for name in names})
@@ -112,6 +119,29 @@ class TestAnyInput(case.ApiCase):
             body = self.body()
             body["server"]["image_props_override"] = overrides
             self.assertAnswered(body)
+
+        post()
+
+    def test_likely_overrides_in_hints_do_what_the_field_does(self):
+        # what lies behind the carrier is tested above
+        @settings(max_examples=100)
+        @given(likely, st.booleans())
+        def post(overrides, flat):
+            native = self.assertAnswered(self.body(overrides))
+            hints = {"image_props_override": json.dumps(overrides)}
+            if flat:
+                hints = {f"imprint:{k}": v for k, v in overrides.items()}
+            self.assertEqual(
+                native, self.assertAnswered(self.body(hints=hints))
+            )
+
+        post()
+
+    def test_any_hints_are_taken_or_refused(self):
+        @settings(max_examples=300)
+        @given(hinted, st.sampled_from(scheduler_hints.KEYS))
+        def post(hints, key):
+            self.assertAnswered({**self.body(), key: hints})
 
         post()
 

@@ -3,7 +3,14 @@
 The refusals that need no other configuration are in gabbits/refusals.yaml.
 """
 
+import pathlib
+
+from oslo_config import cfg
 from tests.functional import case
+
+from imprint import conf
+
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs/admin"
 
 
 class TestRefusal(case.ApiCase):
@@ -28,6 +35,45 @@ class TestRefusal(case.ApiCase):
         self.refused(400, overrides, "at most 0")
         self.flags(enabled=False, max_overrides=64, group=group)
         self.refused(403, overrides, "switched off")
+
+    def use_preset(self, name):
+        preset = cfg.ConfigOpts()
+        conf.register_opts(preset)
+        preset([], default_config_files=[str(DOCS / name)])
+        options = preset.image_props_override
+        self.flags(
+            allowed=options.allowed,
+            denied=options.denied,
+            max_overrides=options.max_overrides,
+            group="image_props_override",
+        )
+
+    def test_the_preset_against_capacity_leaves_the_guest_to_its_owner(self):
+        self.use_preset("hardened-capacity.conf")
+        for overrides in (
+            {"hw_numa_nodes": "2"},
+            {"hw_numa_cpus.0": "0"},
+            {"hw_cpu_policy": "dedicated"},
+            {"hw_mem_page_size": "large"},
+            {"trait:CUSTOM_LICENSED": "required"},
+            {"hw_tpm_version": "2.0"},
+        ):
+            self.refused(403, overrides, next(iter(overrides)))
+        hints = {"imprint:hw_cpu_policy": "dedicated"}
+        self.refused(403, None, "hw_cpu_policy", hints=hints)
+        self.boot({"hw_disk_bus": "ide", "hw_machine_type": "q35"})
+
+    def test_the_preset_of_a_list_allows_nothing_else(self):
+        self.use_preset("hardened.conf")
+        for overrides in (
+            {"hw_machine_type": "q35"},
+            {"os_command_line": "quiet"},
+            {"hw_numa_nodes": "2"},
+            {"os_name": "fedora40"},
+        ):
+            self.refused(403, overrides, next(iter(overrides)))
+        self.refused(403, {"hw_disk_bus": "ide", "hw_pmu": "true"}, "hw_pmu")
+        self.boot({"hw_disk_bus": "ide", "hw_vif_model": "e1000"})
 
     def test_the_policy_of_the_caller_counts(self):
         self.refused(

@@ -111,6 +111,21 @@ class SchedulingTest(case.LibvirtCase):
             image = self.request_spec(server).image
             self.assertEqual([AVX2], image.properties.traits_required)
 
+    def test_an_allowed_architecture_is_scheduled_by_the_prefilter(self):
+        # https://bugs.launchpad.net/nova/+bug/2062425
+        self.flags(image_metadata_prefilter=True, group="scheduler")
+        self.flags(denied=[], group="image_props_override")
+        self.start_host()
+        server = self.boot({"hw_architecture": "x86_64"})
+        spec = self.request_spec(server)
+        self.assertEqual("x86_64", spec.image.properties.hw_architecture)
+        answer = self.request(
+            "POST", "/servers", self.body({"hw_architecture": "aarch64"})
+        )
+        self.assertEqual(202, answer.status_code, answer.text)
+        server = self._wait_for_state_change(answer.json()["server"], "ERROR")
+        self.assertIn("No valid host", server["fault"]["message"])
+
     def test_a_trait_is_denied_unless_the_operator_allows_it(self):
         self.start_host()
         name = f"trait:{AVX2}"
