@@ -15,3 +15,7 @@ class InvalidOverrideError(ImprintError):
 
 class ForbiddenOverrideError(ImprintError):
     """The operator does not let tenants override this."""
+
+
+class ConflictingOverrideError(ImprintError):
+    """The overrides cannot change for the server as it is now."""

@@ -21,15 +21,20 @@ from nova.compute import api as compute
 from nova.conf import CONF
 
 from imprint import conf
-from imprint.nova import compute_api, policies, property_protections
+from imprint.nova import override_changes, policies, property_protections
 from imprint.nova.server_image_properties import (
     ServerImagePropertiesController,
 )
 from imprint.nova.servers import ServersController
 
+_PROPERTIES = "/servers/{server_id}/image-properties"
+
 #: Imprint's own routes, beside Nova's.
 ROUTES = [
-    ("GET", "/servers/{server_id}/image-properties", "show"),
+    ("GET", _PROPERTIES, "show"),
+    ("PUT", f"{_PROPERTIES}/overrides", "update"),
+    # a key may have dots and colons in it
+    ("DELETE", f"{_PROPERTIES}/overrides/{{key}}", "delete"),
 ]
 
 
@@ -41,7 +46,7 @@ class Router(routes.APIRouterV21):
         base_wsgi.Router.__init__(self, nova.api.openstack.ProjectMapper())
         conf.register_opts(CONF)
         enforcer = policies.build_enforcer(CONF)
-        api = compute_api.API(
+        api = override_changes.API(
             protections=property_protections.PropertyProtections(
                 CONF, enforcer
             )
@@ -73,7 +78,7 @@ def list_controllers(resource: wsgi.Resource) -> Iterator[wsgi.Controller]:
 
 def _build(
     substitutes: dict[type, Callable[[], Any]],
-    api: compute_api.API,
+    api: override_changes.API,
     factory: functools.partial[wsgi.Resource],
 ) -> wsgi.Resource:
     """Build the resource of one of Nova's factories, with our parts.

@@ -7,21 +7,26 @@ request handling gives it and answers in Nova's way.
 
 from typing import TYPE_CHECKING, Any
 
+import webob.exc
+from nova import exception
 from nova.api import validation
 from nova.api.openstack import common, wsgi
 from nova.api.openstack.compute.schemas import server_metadata
 from oslo_policy import policy
 
 from imprint.nova import (
-    compute_api,
     declared,
+    errors,
+    gates,
     image_properties,
+    override_changes,
     policies,
     system_metadata,
     versions,
 )
-from imprint.properties import effective
+from imprint.properties import effective, names
 from imprint.properties.merge import Origin
+from imprint.properties.overrides import FIELD as OVERRIDES
 
 if TYPE_CHECKING:
     # Nova fills this package only when its objects are registered.
@@ -51,13 +56,23 @@ _SHOW_RESPONSE = {
     "additionalProperties": False,
 }
 
+# what is inside of it is for our own parser, whose errors say more
+_UPDATE = {
+    "type": "object",
+    "properties": {OVERRIDES: {}},
+    "required": [OVERRIDES],
+    "additionalProperties": False,
+}
+
+_NOTHING = {"type": "null"}
+
 
 @validation.validated
 class ServerImagePropertiesController(wsgi.Controller):
     """Effective image properties of one server."""
 
     def __init__(
-        self, enforcer: policy.Enforcer, api: compute_api.API
+        self, enforcer: policy.Enforcer, api: override_changes.API
     ) -> None:
         super().__init__()
         self.compute_api = api
@@ -76,6 +91,69 @@ class ServerImagePropertiesController(wsgi.Controller):
             context, server_id, policies.PROPERTIES_SHOW
         )
         return {FIELD: describe(context, instance)}
+
+    @versions.since("1.1")
+    @wsgi.expected_errors((400, 403, 404, 409))
+    @validation.schema(_UPDATE)
+    @validation.response_body_schema(_SHOW_RESPONSE)
+    def update(
+        self, req: Any, server_id: str, body: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Replace the overrides of a server that is stopped or shelved."""
+        context = req.environ["nova.context"]
+        instance = self._get_server(context, server_id, policies.UPDATE)
+        kept = system_metadata.read_record(instance.system_metadata)
+        self._change(
+            context, instance, gates.check(body[OVERRIDES], kept=kept)
+        )
+        return {FIELD: describe(context, instance)}
+
+    @versions.since("1.1")
+    @wsgi.response(204)
+    @wsgi.expected_errors((400, 403, 404, 409))
+    @validation.response_body_schema(_NOTHING)
+    def delete(self, req: Any, server_id: str, key: str) -> None:
+        """Remove one override of a server that is stopped or shelved.
+
+        A NUMA list is one property, but each node of it has a key.
+        """
+        context = req.environ["nova.context"]
+        instance = self._get_server(context, server_id, policies.DELETE)
+        kept = system_metadata.read_record(instance.system_metadata)
+        if key not in kept:
+            raise webob.exc.HTTPNotFound(
+                explanation=(
+                    f"Server {server_id} has no override of {names.show(key)}"
+                )
+            )
+        del kept[key]
+        self._change(context, instance, kept)
+
+    def _change(
+        self,
+        context: Any,
+        instance: "objects.Instance",
+        overrides: dict[str, str],
+    ) -> None:
+        server_id = instance.uuid
+        try:
+            with errors.translated(), errors.refused_as_create():
+                self.compute_api.change_overrides(context, instance, overrides)
+        except (
+            exception.InstanceIsLocked,
+            exception.InstanceUpdateConflict,
+        ) as exc:
+            raise webob.exc.HTTPConflict(
+                explanation=exc.format_message()
+            ) from exc
+        except exception.InstanceInvalidState as exc:
+            common.raise_http_conflict_for_instance_invalid_state(
+                exc, "change image property overrides of", server_id
+            )
+        except exception.InstanceNotFound as exc:
+            raise webob.exc.HTTPNotFound(
+                explanation=exc.format_message()
+            ) from exc
 
     def _get_server(
         self, context: Any, server_id: str, rule: str

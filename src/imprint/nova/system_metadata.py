@@ -20,7 +20,9 @@ PREFIX = "imprint_override:"
 REPLACED_PREFIX = "imprint_image:"
 #: of the disks whose bus was asked for with block_device_mapping_v2
 DISK_BUS_PREFIX = "imprint_disk_bus:"
-_PREFIXES = (PREFIX, REPLACED_PREFIX)
+#: of what Nova had registered, where a later override stands in its place
+REGISTERED_PREFIX = "imprint_registered:"
+_PREFIXES = (PREFIX, REPLACED_PREFIX, REGISTERED_PREFIX)
 
 # Key and value columns of Nova's table instance_system_metadata.
 MAX_BYTES = 255
@@ -64,6 +66,19 @@ def read_record(system_metadata: Mapping[str, Any]) -> dict[str, str]:
 def read_replaced(system_metadata: Mapping[str, Any]) -> dict[str, str]:
     """Read what the image said where a server's overrides stand."""
     return _read(system_metadata, REPLACED_PREFIX)
+
+
+def write_registered(
+    system_metadata: MutableMapping[str, Any], registered: Mapping[str, str]
+) -> None:
+    """Write what Nova had registered where overrides stand now."""
+    for name, value in registered.items():
+        system_metadata[REGISTERED_PREFIX + name] = value
+
+
+def read_registered(system_metadata: Mapping[str, Any]) -> dict[str, str]:
+    """Read what Nova had registered where a server's overrides stand."""
+    return _read(system_metadata, REGISTERED_PREFIX)
 
 
 def read_image_properties(

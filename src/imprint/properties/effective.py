@@ -44,8 +44,8 @@ def describe(
     gave, by the origin that did.  Properties that mean nothing to the host
     are left out.
     """
-    said = dict(_list_current(replaced, vocabulary))
-    values = dict(_list_current(properties, vocabulary))
+    said = read_current(replaced, vocabulary)
+    values = read_current(properties, vocabulary)
     origins: dict[Origin, Collection[str]] = {
         Origin.OVERRIDE: overrides.keys(),
         Origin.IMAGE: values.keys() - set().union(*computed.values()),
@@ -60,6 +60,13 @@ def describe(
             image=said.get(name) if origin is Origin.OVERRIDE else None,
         )
     return described
+
+
+def read_current(
+    properties: Mapping[str, Any], vocabulary: names.Vocabulary
+) -> dict[str, str]:
+    """Read what the host makes of ``properties``, by their current names."""
+    return dict(_list_current(properties, vocabulary))
 
 
 def _list_current(

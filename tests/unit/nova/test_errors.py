@@ -1,6 +1,7 @@
 """Every error of Imprint has its place in Nova's API."""
 
 import pytest
+import webob.exc
 from nova import exception
 
 from imprint import exceptions
@@ -8,7 +9,11 @@ from imprint.nova import errors
 
 
 def test_every_error_is_translated():
-    assert set(errors.ERRORS) == set(exceptions.ImprintError.__subclasses__())
+    assert set(errors.ERRORS) == {
+        error
+        for error in exceptions.ImprintError.__subclasses__()
+        if error.__module__ == exceptions.__name__
+    }
 
 
 @pytest.mark.parametrize(
@@ -25,6 +30,13 @@ def test_the_text_arrives_as_it_is(ours, novas, code):
     assert raised.value.format_message() == text
     assert raised.value.code == code
     assert isinstance(raised.value.__cause__, ours)
+
+
+def test_a_conflict_is_409():
+    text = "100% of %(reason)s {braces}"
+    with pytest.raises(webob.exc.HTTPConflict) as raised, errors.translated():
+        raise exceptions.ConflictingOverrideError(text)
+    assert raised.value.explanation == text
 
 
 def test_other_errors_pass():
