@@ -5,6 +5,7 @@ import pathlib
 
 import pytest
 from openstack import exceptions
+from tests.e2e.command import Command
 
 from imprint.cloud import content
 from imprint.cloud.connect import connect
@@ -19,6 +20,12 @@ def directory():
     if not clouds_yaml.exists():
         pytest.fail(f"no cloud in {path}: start it with `imprint-cloud up`")
     return path
+
+
+@pytest.fixture(scope="session")
+def command(directory):
+    """The command that the cloud is run by."""
+    return Command(directory)
 
 
 def open_cloud(directory, name):

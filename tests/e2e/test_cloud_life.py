@@ -5,70 +5,33 @@ What needs another cloud makes one beside it, from the cache.
 """
 
 import contextlib
-import json
 import os
+import re
 import signal
 import stat
 import subprocess
-import sys
 from pathlib import Path
 
-import openstack
 import pytest
+from tests.e2e.command import Command
 
-from imprint.cloud import archive, settings
+from imprint.cloud import archive, isolation, settings
 from imprint.cloud import namespace as processes
+from imprint.cloud.computes import COMPUTES, FIRST, SECOND
 from imprint.cloud.model import Service
-from imprint.cloud.paths import Paths
 from imprint.cloud.supervisor import build_nodes
 
-COMMAND = Path(sys.executable).with_name("imprint-cloud")
+DIRECTORY = Path(os.environ.get("IMPRINT_CLOUD_DIR", ".cloud"))
+# As many compute hosts as it has; without it the tests fail one by one.
+CHOSEN = settings.load(DIRECTORY / "cloud.json") or settings.choose()
 SERVICES = [
     node.name
-    for node in build_nodes(settings.choose(), "", lambda *_: None)
+    for node in build_nodes(CHOSEN, "", lambda *_: None)
     if isinstance(node, Service)
 ]
 
-
-class Cloud:
-    """The command, for one directory."""
-
-    def __init__(self, top, *options, prefix=()):
-        self.paths = Paths(top=Path(top))
-        self.as_text = [*prefix, str(COMMAND), "--dir", str(top), *options]
-        self.command = [*self.as_text, "--format", "json"]
-
-    def call(self, *arguments, code=0):
-        done = subprocess.run(
-            [*self.command, *arguments],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        assert done.returncode == code, done.stdout + done.stderr
-        return done.stdout
-
-    def ask(self, *arguments, code=0):
-        return json.loads(self.call(*arguments, code=code))
-
-    def states(self, code=0):
-        services = self.ask("status", code=code)["services"]
-        return {service["name"]: service for service in services}
-
-    def kill(self, name):
-        """Kill a service and wait until the supervisor has seen it."""
-        pid = self.states()[name]["pid"]
-        script = f"kill -9 {pid}; while kill -0 {pid}; do sleep 0.05; done"
-        self.call("exec", "sh", "-c", script)
-
-    def namespace(self):
-        """Name the PID namespace, as /proc does."""
-        return self.call("exec", "readlink", "/proc/1/ns/pid").strip()
-
-    def connect(self, user):
-        file = json.loads(self.paths.clouds_yaml.read_text())
-        return openstack.connect(**file["clouds"][user])
+READ_NETWORK = ("readlink", "/proc/self/ns/net")
+CABLES = (isolation.MIGRATION, isolation.TUNNEL)
 
 
 def members(namespace):
@@ -81,13 +44,24 @@ def members(namespace):
     return found
 
 
+def network_namespaces():
+    """List the network namespaces that a process or a mount keeps."""
+    found = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            found.add(str((process / "ns/net").readlink()))
+            mounts = (process / "mountinfo").read_text()
+            found.update(re.findall(r" (net:\[\d+\]) ", mounts))
+    return found
+
+
 def network_devices():
     return {device.name for device in Path("/sys/class/net").iterdir()}
 
 
 @pytest.fixture(scope="module")
 def cloud():
-    return Cloud(os.environ["IMPRINT_CLOUD_DIR"])
+    return Command(DIRECTORY)
 
 
 def test_a_second_up_changes_nothing(cloud):
@@ -164,14 +138,14 @@ def test_only_loopback_ports_are_open(cloud):
 def test_a_directory_of_others_is_left_alone(tmp_path, command):
     (tmp_path / "precious").touch()
     tmp_path.chmod(0o755)
-    error = Cloud(tmp_path).ask(command, code=1)["error"]
+    error = Command(tmp_path).ask(command, code=1)["error"]
     assert "not a cloud's directory" in error
     assert [path.name for path in tmp_path.iterdir()] == ["precious"]
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
 
 
 def test_without_a_network_the_error_is_one_that_can_be_read(tmp_path):
-    cloud = Cloud(
+    cloud = Command(
         tmp_path / "cloud",
         *("--cache", str(tmp_path / "cache")),
         prefix=("unshare", "--net"),
@@ -186,7 +160,7 @@ def test_a_full_disk_costs_neither_the_cache_nor_the_next_up(tmp_path):
     top = tmp_path / "cloud"
     top.mkdir()
     script = f'mount -t tmpfs -o size=64m tmpfs {top}; exec "$@"'
-    cloud = Cloud(top, prefix=("unshare", "-m", "sh", "-ec", script, "sh"))
+    cloud = Command(top, prefix=("unshare", "-m", "sh", "-ec", script, "sh"))
     cache = archive.find_cache(os.environ, Path.home())
     before = sorted(cache.iterdir())
     assert "No space left" in cloud.ask("up", code=1)["error"]
@@ -196,7 +170,7 @@ def test_a_full_disk_costs_neither_the_cache_nor_the_next_up(tmp_path):
 @pytest.fixture(scope="module")
 def second(tmp_path_factory):
     """Give a cloud of its own to the tests below, which run in order."""
-    cloud = Cloud(tmp_path_factory.mktemp("second") / "cloud")
+    cloud = Command(tmp_path_factory.mktemp("second") / "cloud")
     yield cloud
     cloud.call("destroy")
 
@@ -244,26 +218,69 @@ def test_a_killed_supervisor_takes_everything_with_it(second):
     assert second.states(code=3) == {}
 
 
-def test_down_and_up_keep_a_server_and_its_image(second):
+def test_a_running_cloud_grows_and_says_how_it_shrinks(second):
     assert not second.ask("up")["already_running"]
-    alice = second.connect("alice")
-    server = alice.create_server(
-        "kept", image="tiny", flavor="tiny", wait=True, timeout=120
-    )
-    images = {image.id for image in alice.image.images()}
+    before = second.states()
+    error = second.ask("exec", "--host", "2", "true", code=1)["error"]
+    assert "up --computes 2" in error
+    answer = second.ask("up", "--computes", "2")
+    assert answer["computes"] == 2
+    assert {name.endswith("-2") for name in answer["started"]} == {True}
+    after = second.states()
+    assert {name: after[name] for name in before} == before
+    assert second.call("exec", "--host", "2", "hostname") == "imprint-2\n"
+    error = second.ask("up", "--computes", "1", code=1)["error"]
+    assert "2 compute hosts" in error
+    assert "`down`" in error
+    assert second.ask("up")["already_running"]
+
+
+def test_libvirt_listens_between_the_hosts_only(second):
+    for compute in COMPUTES:
+        host = ("exec", "--host", str(compute.number))
+        inside = second.call(*host, "--network", "ss", "-Hltn")
+        addresses = [line.split()[3] for line in inside.splitlines()]
+        assert addresses == [f"{compute.migration_address}:16509"]
+        assert ":16509" not in second.call(*host, "ss", "-Hltn")
+
+
+def test_down_and_up_keep_servers_of_both_hosts_and_their_image(second):
+    # Only an administrator says on which host.
+    admin = second.connect("admin")
+    admin.compute.default_microversion = "2.74"
+    network = admin.network.find_network("private")
+    servers = [
+        admin.compute.create_server(
+            name="kept",
+            image_id=admin.image.find_image("tiny").id,
+            flavor_id=admin.compute.find_flavor("tiny").id,
+            networks=[{"uuid": network.id}],
+            host=compute.hostname,
+        )
+        for compute in COMPUTES
+    ]
+    for server in servers:
+        admin.compute.wait_for_server(server, wait=180)
+    images = {image.id for image in admin.image.images()}
     assert second.ask("down")["was_running"]
-    second.ask("up")
-    assert {image.id for image in alice.image.images()} == images
-    kept = alice.compute.get_server(server.id)
-    alice.compute.wait_for_server(kept, wait=120)
-    assert kept.name == "kept"
-    domains = second.call("exec", "virsh", "list", "--state-running", "--name")
-    assert domains.split()
+    assert second.ask("up")["computes"] == 2
+    assert {image.id for image in admin.image.images()} == images
+    for server, compute in zip(servers, (FIRST, SECOND), strict=True):
+        kept = admin.compute.get_server(server.id)
+        admin.compute.wait_for_server(kept, wait=180)
+        assert server.id in second.list_domains(compute, "--state-running")
 
 
 def test_destroy_leaves_nothing(second):
     namespace = second.namespace()
+    networks = {
+        second.call("exec", "-n", "--host", str(c.number), *READ_NETWORK)
+        for c in COMPUTES
+    }
+    assert len(networks) == len(COMPUTES)
     assert second.ask("destroy")["existed"]
     assert not second.paths.top.exists()
     assert not members(namespace)
+    assert not networks & {f"{link}\n" for link in network_namespaces()}
+    assert not {d for d in network_devices() if d.startswith(CABLES)}
     assert not second.ask("destroy")["existed"]

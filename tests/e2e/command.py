@@ -1,0 +1,59 @@
+"""The command ``imprint-cloud`` for one directory, as its users type it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import openstack
+
+from imprint.cloud.paths import Paths
+
+COMMAND = Path(sys.executable).with_name("imprint-cloud")
+
+
+class Command:
+    def __init__(self, top, *options, prefix=()):
+        self.paths = Paths(top=Path(top))
+        self.as_text = [*prefix, str(COMMAND), "--dir", str(top), *options]
+        self.command = [*self.as_text, "--format", "json"]
+
+    def call(self, *arguments, code=0):
+        done = subprocess.run(
+            [*self.command, *arguments],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout
+
+    def ask(self, *arguments, code=0):
+        return json.loads(self.call(*arguments, code=code))
+
+    def states(self, code=0):
+        services = self.ask("status", code=code)["services"]
+        return {service["name"]: service for service in services}
+
+    def kill(self, name):
+        """Kill a service and wait until the supervisor has seen it."""
+        pid = self.states()[name]["pid"]
+        script = f"kill -9 {pid}; while kill -0 {pid}; do sleep 0.05; done"
+        self.call("exec", "sh", "-c", script)
+
+    def list_domains(self, host, *options):
+        """List the domains on a host by their UUIDs, which servers share."""
+        listed = self.call(
+            *("exec", "--host", str(host.number), "--"),
+            *("virsh", "list", "--uuid", *options),
+        )
+        return set(listed.split())
+
+    def namespace(self):
+        """Name the PID namespace, as /proc does."""
+        return self.call("exec", "readlink", "/proc/1/ns/pid").strip()
+
+    def connect(self, user):
+        file = json.loads(self.paths.clouds_yaml.read_text())
+        return openstack.connect(**file["clouds"][user])
