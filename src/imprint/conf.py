@@ -136,8 +136,8 @@ What the values in ``property_protection_file`` are, as in Glance.
 
 def register_opts(conf: cfg.ConfigOpts) -> None:
     """Register every option of Imprint on ``conf``; repeatable."""
-    conf.register_group(OVERRIDE_GROUP)
-    conf.register_opts(OVERRIDE_OPTS, group=OVERRIDE_GROUP)
+    # by name: a group is shared by all that register it, with its values
+    conf.register_opts(OVERRIDE_OPTS, group=OVERRIDE_GROUP.name)
 
 
 def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:

@@ -74,3 +74,12 @@ def test_the_generator_of_sample_files_finds_the_options():
 
 def denied(options, name):
     return any(fnmatch.fnmatchcase(name, p) for p in options.denied)
+
+
+def test_two_configurations_do_not_share_values():
+    first, second = cfg.ConfigOpts(), cfg.ConfigOpts()
+    for configuration in (first, second):
+        conf.register_opts(configuration)
+        configuration([], default_config_files=[], default_config_dirs=[])
+    first.set_override("enabled", False, "image_props_override")
+    assert second.image_props_override.enabled

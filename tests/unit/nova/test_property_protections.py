@@ -2,6 +2,7 @@
 
 import logging
 import os
+import pathlib
 import threading
 
 import pytest
@@ -13,6 +14,7 @@ from imprint import conf as imprint_conf
 from imprint import exceptions
 from imprint.nova import policies, property_protections
 
+DOCS = pathlib.Path(__file__).resolve().parents[3] / "docs"
 OPEN = "[.*]\ncreate = @\nread = @\nupdate = @\ndelete = @\n"
 CLOSED = OPEN.replace("@", "!")
 TUNERS = "[hw_.*]\ncreate = Tuner\nread = @\nupdate = admin\ndelete = admin\n"
@@ -246,3 +248,16 @@ def test_threads_see_whole_files_only(site):
         thread.join()
     assert len(answers) > 4
     assert all(answers)
+
+
+def test_the_pages_quote_the_refusals_and_show_a_file_that_works(site):
+    troubleshooting = (DOCS / "user/troubleshooting.rst").read_text()
+    example = (DOCS / "admin/property-protections.conf").read_text()
+    assert not site.may("tuner")
+    assert site.refused[0] in troubleshooting
+    site.path.write_text(example)
+    assert site.may("tuner")
+    assert not site.may("member")
+    assert site.may("member", name="hw_vif_model")
+    assert not site.may("tuner", said=["hw_disk_bus"])
+    assert site.refused[0] in troubleshooting

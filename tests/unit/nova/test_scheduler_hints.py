@@ -2,6 +2,7 @@
 
 import copy
 import json
+import pathlib
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +13,10 @@ from imprint import exceptions
 from imprint.nova import scheduler_hints
 from imprint.properties.overrides import FIELD, NATIVE
 
+TROUBLESHOOTING = (
+    pathlib.Path(__file__).resolve().parents[3]
+    / "docs/user/troubleshooting.rst"
+)
 WANTED = {"hw_disk_bus": "ide", "os_command_line": "a=b=c"}
 FLAT = {"imprint:hw_disk_bus": "ide", "imprint:os_command_line": "a=b=c"}
 SPELLINGS = {
@@ -214,3 +219,23 @@ def test_any_body_is_taken_or_refused_and_keeps_no_override(body):
             asked.read()
         except exceptions.InvalidOverrideError as exc:
             assert str(exc).isprintable()  # noqa: PT017
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"server": {FIELD: {}}, "os:scheduler_hints": {FIELD: {}}},
+        {**dict.fromkeys(scheduler_hints.KEYS), "os:scheduler_hints": FLAT},
+        {"os:scheduler_hints": {"imprint:hw_disk_bus": ["ide", "scsi"]}},
+        {"os:scheduler_hints": {FIELD: "hw_disk_bus=ide"}},
+    ],
+)
+def test_the_troubleshooting_page_quotes_these_refusals(body):
+    assert refusal(copy.deepcopy(body)) in TROUBLESHOOTING.read_text()
+
+
+def test_the_troubleshooting_page_quotes_the_answer_when_switched_off():
+    asked = scheduler_hints.take({"os:scheduler_hints": dict(FLAT)})
+    with pytest.raises(exceptions.ForbiddenOverrideError) as refused:
+        asked.check_hints(accepted=False)
+    assert str(refused.value) in TROUBLESHOOTING.read_text()

@@ -305,3 +305,10 @@ def test_what_the_other_list_leaves_out_is_no_matter(site):
     assert site(narrow)["Denied properties"].code == Code.SUCCESS
     wide = lists(denied=["*"])
     assert site(wide)["Denied properties"].code == Code.SUCCESS
+
+
+def test_every_check_has_an_entry_in_the_pages():
+    page = pathlib.Path(__file__).resolve().parents[3] / "docs/admin"
+    text = (page / "upgrade.rst").read_text()
+    for name, _ in status.Checks._upgrade_checks:
+        assert f"\n``{name}``\n    " in text
