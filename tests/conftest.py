@@ -1,6 +1,7 @@
 """What all tests share: threads in Nova, repeatable property-based tests.
 
-``--hypothesis-profile=explore`` looks for new examples.
+``--hypothesis-profile=explore`` looks for new examples, ``--regenerate``
+writes anew the files in tests/data that tests compare with.
 """
 
 import os
@@ -15,3 +16,11 @@ from hypothesis import settings
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=2000, deadline=None)
 settings.load_profile("repeatable")
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--regenerate",
+        action="store_true",
+        help="write the recorded files anew, for review",
+    )

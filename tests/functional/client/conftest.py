@@ -177,7 +177,8 @@ class Cloud:
         return 204, None
 
     def _compute(self, request, path, query):
-        flavor = {"id": FLAVOR, "name": "tiny", "ram": 1, "vcpus": 1}
+        flavor = {"id": FLAVOR, "name": "tiny"}
+        flavor["ram"] = flavor["vcpus"] = flavor["disk"] = 1
         named = query in ("", "name=s1") or "name=s1&" in query
         servers = {"servers": [self._server()] if named else []}
         answers = {
