@@ -12,7 +12,7 @@ BIN := .venv/bin
 PHASE := tools/phase
 PYTEST := $(BIN)/pytest
 IMPRINT_CLOUD := $(BIN)/imprint-cloud
-SOURCES := $(shell find src shim -type f -not -name '*.pyc') \
+SOURCES := $(shell find src shim etc/metadefs -type f -not -name '*.pyc') \
 	pyproject.toml README.md LICENSE
 
 export IMPRINT_CLOUD_DIR := $(abspath $(CLOUD))
@@ -71,6 +71,10 @@ docs: install ## Build the pages, warnings are errors
 .PHONY: lock
 lock: .make/venv ## Resolve anew: uv.lock and the pins of the cloud
 	@$(PHASE) lock $(BIN)/python tools/lock.py
+
+.PHONY: metadefs
+metadefs: install ## Write etc/metadefs anew, for this Nova
+	@$(PHASE) metadefs $(BIN)/python tools/metadefs.py
 
 # The built wheel beside Nova: an editable install would leave the driver
 # shim out of Nova's package.
