@@ -253,3 +253,12 @@ def test_defaults_are_registered_where_they_are_missing():
         "context",
         "instance",
     ]
+
+
+def test_nova_writes_the_machine_type_of_every_guest_down():
+    """Of a legacy rescue's as well: hence our rescue puts it back."""
+    method = source(LibvirtDriver._configure_guest_by_virt_type)
+    assert (
+        "if image_meta.properties.get('hw_machine_type') is None: "
+        "instance.system_metadata['image_hw_machine_type'] = mach_type"
+    ) in method

@@ -195,6 +195,14 @@ def test_every_file_that_a_page_names_is_there(page_name):
             assert (TOP / name.rstrip(".")).exists(), name
 
 
+def test_every_test_that_the_lifecycle_page_names_is_there():
+    named = re.findall(r"``([\w/]+\.py)::(\w+)``", page("user/lifecycle.rst"))
+    assert len(named) > 20
+    for file, test in named:
+        source = (TOP / "tests" / file).read_text()
+        assert re.search(rf"^ *def {test}\(", source, re.MULTILINE), test
+
+
 def paste_diff(mark):
     lines = page("admin/api-paste.diff").splitlines()[2:]  # below the names
     return [line[1:] for line in lines if line.startswith(mark)]

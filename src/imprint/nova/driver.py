@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 
+_MACHINE_TYPE = utils.SM_IMAGE_PROP_PREFIX + "hw_machine_type"
+
 # The server in rescue, for the call that rescues it and nobody else.
 _rescued: ContextVar[objects.Instance | None] = ContextVar(
     "imprint_rescued", default=None
@@ -224,10 +226,17 @@ class LibvirtDriver(driver.LibvirtDriver):
         """Let a stable rescue read the server's copy of its image.
 
         Rescue takes the rescue image as its argument and reads the server's
-        own image inside, so the clients answer for it.
+        own image inside, so the clients answer for it.  A legacy rescue builds
+        the guest from the rescue image alone, and Nova writes the machine type
+        of that guest down as the server's: it would stay after the rescue.
         """
-        with _rescuing(instance):
-            super().rescue(context, instance, *args, **kwargs)
+        kept = instance.system_metadata.get(_MACHINE_TYPE)
+        try:
+            with _rescuing(instance):
+                super().rescue(context, instance, *args, **kwargs)
+        finally:
+            if kept is not None:
+                instance.system_metadata[_MACHINE_TYPE] = kept
 
     def _set_features(
         self,

@@ -271,12 +271,19 @@ class RescueTest(case.LibvirtCase):
         self.assertEqual("q35", domain.machine)
         self.assertEqual(["scsi", "usb"], domain.disk_buses)
 
-    def test_a_rescue_with_another_servers_image_leaves_that_image_alone(self):
-        """Only the server's own image is answered for: not the rescue one."""
+    def test_a_legacy_rescue_has_the_hardware_of_its_image(self):
+        """As in Nova; and only until the rescue is over."""
         del self.glance.images[OTHER_IMAGE]["properties"]["hw_rescue_bus"]
         del self.glance.images[OTHER_IMAGE]["properties"]["hw_rescue_device"]
         self.glance.images[OTHER_IMAGE]["properties"]["hw_disk_bus"] = "ide"
         server = self.boot(SCSI)
-        # Nova's older rescue takes the hardware of the rescue image.
         domain = self.rescued(server)
         self.assertEqual(["ide", "ide"], domain.disk_buses)
+        self.assertEqual("pc", domain.machine)
+        self.request(
+            "POST", f"/servers/{server['id']}/action", {"unrescue": None}
+        )
+        self._wait_for_state_change(server, "ACTIVE")
+        domain = self.rebooted(server)
+        self.assertEqual(["scsi"], domain.disk_buses)
+        self.assertEqual("q35", domain.machine)
