@@ -127,6 +127,13 @@ class TestRebuildOverrides(RebuildCase):
         kept = self.instance(server).system_metadata
         self.assertEqual("sata", kept["imprint_image:hw_disk_bus"])
 
+    def test_the_old_path_takes_them_too(self):
+        """There Nova drops fields that it does not know, with no word."""
+        server = self.boot(IDE)
+        self.api.base_url = self.api.base_url.replace("/v2.1", "/v2")
+        self.assertEqual(SCSI, self.rebuilt(server, SCSI)[FIELD])
+        self.assertHas(server, **SCSI)
+
 
 class TestRefusedRebuild(RebuildCase):
     def setUp(self):
