@@ -36,6 +36,13 @@ ERRORS: dict[type[exceptions.ImprintError], Callable[[str], Exception]] = {
 }
 
 
+#: what is wrong with overrides of a request, whatever it is about
+OVERRIDE_ERRORS = (
+    InvalidImagePropertyOverride,
+    ForbiddenImagePropertyOverride,
+)
+
+
 @contextlib.contextmanager
 def translated() -> Iterator[None]:
     """Raise Imprint's errors as those that Nova's API answers."""

@@ -33,13 +33,21 @@ def check_asked(asked: scheduler_hints.Asked) -> dict[str, str]:
     :raises InvalidImagePropertyOverride: 400
     :raises ForbiddenImagePropertyOverride: 403
     """
+    return check(*read(asked))
+
+
+def read(asked: scheduler_hints.Asked) -> tuple[Any, overrides.Spelling]:
+    """Return what a create request asks for, unchecked, and its spelling.
+
+    :raises InvalidImagePropertyOverride: 400
+    :raises ForbiddenImagePropertyOverride: 403
+    """
     with errors.translated():
         overrides.check_enabled(find_permissions())
         asked.check_hints(
             accepted=CONF.image_props_override.accept_scheduler_hints
         )
-        value, spelling = asked.read()
-    return check(value, spelling)
+        return asked.read()
 
 
 def check(

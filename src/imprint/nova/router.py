@@ -21,7 +21,12 @@ from nova.compute import api as compute
 from nova.conf import CONF
 
 from imprint import conf
-from imprint.nova import override_changes, policies, property_protections
+from imprint.nova import (
+    override_changes,
+    policies,
+    previews,
+    property_protections,
+)
 from imprint.nova.server_image_properties import (
     ServerImagePropertiesController,
 )
@@ -30,12 +35,14 @@ from imprint.nova.servers import ServersController
 _PROPERTIES = "/servers/{server_id}/image-properties"
 
 #: Imprint's own routes, beside Nova's.
-ROUTES = [
-    ("GET", _PROPERTIES, "show"),
-    ("PUT", f"{_PROPERTIES}/overrides", "update"),
-    # a key may have dots and colons in it
-    ("DELETE", f"{_PROPERTIES}/overrides/{{key}}", "delete"),
-]
+ROUTES = {
+    "properties": [
+        ("GET", _PROPERTIES, "show"),
+        ("PUT", f"{_PROPERTIES}/overrides", "update"),
+        ("DELETE", f"{_PROPERTIES}/overrides/{{key}}", "delete"),
+    ],
+    "preview": [("POST", "/image-properties/preview", "create")],
+}
 
 
 class Router(routes.APIRouterV21):
@@ -63,11 +70,15 @@ class Router(routes.APIRouterV21):
                 continue
             for method, (factory, action) in methods.items():
                 self.map.create_route(path, method, build(factory), action)
-        properties = wsgi.Resource(
-            ServerImagePropertiesController(enforcer, api)
-        )
-        for method, path, action in ROUTES:
-            self.map.create_route(path, method, properties, action)
+        preview_api = previews.API(protections=api.protections)
+        resources = {
+            "properties": ServerImagePropertiesController(enforcer, api),
+            "preview": previews.PreviewsController(enforcer, preview_api),
+        }
+        for name, controller in resources.items():
+            resource = wsgi.Resource(controller)
+            for method, path, action in ROUTES[name]:
+                self.map.create_route(path, method, resource, action)
 
 
 def list_controllers(resource: wsgi.Resource) -> Iterator[wsgi.Controller]:

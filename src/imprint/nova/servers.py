@@ -136,14 +136,17 @@ class ServersController(servers.ServersController):
         return instance
 
     def _check(self, req: Any, asked: scheduler_hints.Asked) -> dict[str, str]:
-        context = req.environ["nova.context"]
-        policies.authorize(
-            self._enforcer,
-            context,
-            policies.CREATE,
-            {"project_id": context.project_id, "user_id": context.user_id},
-        )
+        self._authorize(req, policies.CREATE)
         return gates.check_asked(asked)
+
+    def _authorize(self, req: Any, rule: str) -> None:
+        """Ask a rule about a server that the caller is to have."""
+        context = req.environ["nova.context"]
+        target = {
+            "project_id": context.project_id,
+            "user_id": context.user_id,
+        }
+        policies.authorize(self._enforcer, context, rule, target)
 
     def _may_see(self, req: Any, instance: Any) -> bool:
         return policies.is_authorized(
