@@ -5,6 +5,7 @@ import tempfile
 
 from tests.functional import case
 
+NEGOTIATED = {"OpenStack-API-Version": "compute 2.104, imprint 1.1"}
 GROUP = "image_props_override"
 EVERYBODY = "create = @\nread = @\nupdate = @\ndelete = @\n"
 NOBODY = EVERYBODY.replace("@", "!")
@@ -126,6 +127,25 @@ class TestPropertyProtections(ProtectedCase):
         self.assertRefused(403, answer, "hw_vif_model", "create")
         self.assertRecorded(server, hw_disk_bus="ide")
 
+    def test_new_overrides_of_a_stopped_server_are_bound(self):
+        server = self.protected_server()
+        path = f"/servers/{server['id']}"
+        self.request("POST", f"{path}/action", {"os-stop": None})
+        self._wait_for_state_change(server, "SHUTOFF")
+        asked = {"hw_disk_bus": "ide", "hw_vif_model": "e1000"}
+        put = (
+            "PUT",
+            f"{path}/image-properties/overrides",
+            {"image_props_override": asked},
+        )
+        answer = self.request(*put, headers=NEGOTIATED)
+        self.assertRefused(403, answer, "hw_vif_model", "create")
+        self.assertRecorded(server, hw_disk_bus="ide")
+        self.protect(("hw_vif_model", EVERYBODY))
+        answer = self.request(*put, headers=NEGOTIATED)
+        self.assertEqual(200, answer.status_code, answer.text)
+        self.assertRecorded(server, **asked)
+
     def protected_server(self):
         self.protect((".*", EVERYBODY))
         server = self.boot({"hw_disk_bus": "ide"})
@@ -137,7 +157,7 @@ class TestPropertyProtections(ProtectedCase):
             "POST",
             f"/servers/{server['id']}/action",
             {"rebuild": {"imageRef": image, **fields}},
-            headers={"OpenStack-API-Version": "compute 2.104, imprint 1.1"},
+            headers=NEGOTIATED,
         )
 
 
