@@ -22,6 +22,7 @@ from imprint.nova import (
     errors,
     image_api,
     image_properties,
+    override_actions,
     property_protections,
     rebuild,
     system_metadata,
@@ -138,6 +139,7 @@ class API(compute.API):
             context, instance, image_href, *args, **kwargs
         )
         if chosen != before:
+            override_actions.add_event(context, instance, before, chosen)
             LOG.info(
                 "Rebuilt with overrides of the image properties %s",
                 ", ".join(sorted(chosen)) or "none",

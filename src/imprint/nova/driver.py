@@ -17,6 +17,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from nova import utils
+from nova.compute import vm_states
 from nova.conf import CONF
 from nova.image import glance
 from nova.virt.libvirt import config as vconfig
@@ -24,7 +25,7 @@ from nova.virt.libvirt import driver
 from nova.volume import cinder
 from oslo_log import log as logging
 
-from imprint.nova import disk_names, system_metadata
+from imprint.nova import disk_names, override_actions, system_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,7 +120,17 @@ class LibvirtDriver(driver.LibvirtDriver):
         overrides = system_metadata.read_record(
             utils.instance_sys_meta(instance)
         )
-        image_meta = system_metadata.overlay(image_meta, overrides)
+        if instance.vm_state == vm_states.SHELVED_OFFLOADED:
+            # The snapshot has what the server had when it was shelved: an
+            # override may have gone since.
+            image_meta = image_meta.obj_clone()
+            image_meta.properties = instance.image_meta.properties
+        else:
+            image_meta = system_metadata.overlay(image_meta, overrides)
+        if overrides and instance.vm_state == vm_states.BUILDING:
+            # The conductor makes the action of a create, so nova-api has
+            # none to add to.
+            override_actions.add_event(context, instance, {}, overrides)
         disk_names.settle(instance, image_meta, block_device_info)
         super().spawn(
             context,

@@ -4,11 +4,12 @@ In Nova's instance actions, where the server's project looks for what was done
 to it, and operators too.
 """
 
+import contextlib
 import json
 from collections.abc import Mapping
 from typing import Any
 
-from nova import objects
+from nova import exception, objects
 from nova.conf import CONF
 from oslo_utils import timeutils
 
@@ -81,12 +82,14 @@ def add_event(
 ) -> None:
     """Add what happened to the overrides to an action of Nova's.
 
-    The action is that of the request in ``context``.
+    The action is that of the request in ``context``.  Where it is missing,
+    so is the event: it is not worth failing what has been done.
     """
     event = _build_event(context, before, after)
     event.finish_time = event.start_time
     event.result = "Success"
-    event.create(instance.uuid, context.request_id)
+    with contextlib.suppress(exception.InstanceActionNotFound):
+        event.create(instance.uuid, context.request_id)
 
 
 def build_message(before: Mapping[str, str], after: Mapping[str, str]) -> str:
