@@ -38,6 +38,9 @@ DISTRIBUTION = "openstack-imprint"
 #: The releases of Nova whose seams the contract tests hold.
 NOVA_RELEASES = frozenset({34})
 
+#: Nova's default
+_PASTE = "api-paste.ini"
+
 DRIVER = "imprint.LibvirtDriver"
 #: Drivers of Nova, with what becomes of overrides there.
 OTHER_DRIVERS = {
@@ -62,6 +65,11 @@ class Checks(upgradecheck.UpgradeCommands):
     def _check_paste(self) -> Result:
         name = self._conf.wsgi.api_paste_config
         found = self._conf.find_file(name)
+        if found is None and name == _PASTE and self._conf.compute_driver:
+            return Result(
+                Code.SUCCESS,
+                f"There is no {name}: a host of nova-compute needs none.",
+            )
         try:
             text = pathlib.Path(found or name).read_text()
         except (OSError, ValueError) as exc:

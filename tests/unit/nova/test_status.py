@@ -133,6 +133,16 @@ def test_a_paste_file_that_is_not_there_fails(site, tmp_path):
     assert "cannot be read" in result.details
 
 
+def test_a_host_of_nova_compute_alone_needs_no_paste_file(site):
+    for driver, code in (
+        ("", Code.FAILURE),
+        ("[DEFAULT]\ncompute_driver = imprint.LibvirtDriver\n", Code.SUCCESS),
+    ):
+        result = site(driver)["Paste pipelines"]
+        assert result.code == code
+        assert "api-paste.ini" in result.details
+
+
 def test_a_service_user_passes(site):
     assert site(SERVICE_USER)["Service user token"].code == Code.SUCCESS
 
