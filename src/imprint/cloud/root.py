@@ -383,8 +383,8 @@ def install_imprint(path: Path) -> None:
         archive.remove_tree(site / name)
     for file in files:
         # Scripts are for the host's interpreter, so is byte code.
-        if ".." in file.parts or file.suffix == ".pyc":
+        if file.parent.name == "bin" or file.suffix == ".pyc":
             continue
-        target = site / file
+        target = site / file  # etc/imprint lies beside lib, as here
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file.locate(), target)
