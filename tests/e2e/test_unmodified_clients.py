@@ -153,11 +153,7 @@ def test_glance_lists_the_metadata_definitions_for_servers(alice, directory):
     )
     glance = alice.connection.image
     listed = glance.get(
-        "/metadefs/namespaces",
-        params={
-            "resource_types": "OS::Nova::Server",
-            "properties_target": "scheduler_hints",
-        },
+        "/metadefs/namespaces", params={"resource_types": "OS::Nova::Server"}
     ).json()["namespaces"]
     assert NAMESPACE in [namespace["namespace"] for namespace in listed]
     namespace = glance.get(
