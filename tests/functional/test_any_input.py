@@ -152,3 +152,79 @@ class TestAnyInput(case.ApiCase):
             self.assertAnswered(body)
 
         post()
+
+    def test_a_preview_says_what_create_does(self):
+        self.negotiated = case.NEGOTIATED_1_1
+
+        @settings(max_examples=100)
+        @given(likely, st.sampled_from(self.flavors))
+        def post(overrides, flavor):
+            body = self.body(overrides, flavorRef=flavor)
+            preview = self.request("POST", "/image-properties/preview", body)
+            self.assertEqual(200, preview.status_code, preview.text)
+            self.assertEqual(
+                self.assertAnswered(body), preview.json()["verdict"]["code"]
+            )
+
+        post()
+
+    def test_any_body_of_a_preview_is_answered(self):
+        self.negotiated = case.NEGOTIATED_1_1
+
+        @settings(max_examples=200)
+        @given(bodies | values.map(self.body))
+        def post(body):
+            preview = self.request(
+                "POST", "/image-properties/preview", json.dumps(body).encode()
+            )
+            self.assertIn(preview.status_code, (200, 400), preview.text)
+
+        post()
+
+
+class TestAnyChange(case.BuiltCase):
+    """Whatever is put, a server is changed or is not, and comes back."""
+
+    negotiated = case.NEGOTIATED_1_1
+
+    def setUp(self):
+        super().setUp()
+        self.flags(denied=[], group="image_props_override")
+        self.set_image(hw_disk_bus="virtio", vmware_ostype="suse")
+
+    def test_any_set_is_taken_or_refused_and_taken_back(self):
+        server = self.boot()
+        self._stop_server(server)
+        path = f"/servers/{server['id']}/image-properties/overrides"
+        before = dict(self.instance(server).system_metadata)
+        statuses = []
+
+        def put(overrides):
+            body = json.dumps({"image_props_override": overrides}).encode()
+            answer = self.request("PUT", path, body)
+            statuses.append(answer.status_code)
+            self.assertIn(
+                answer.status_code, (200, 400, 403, 409), answer.text
+            )
+            return answer.status_code == 200
+
+        @settings(max_examples=150)
+        @given(likely | values)
+        def change(overrides):
+            if put(overrides):
+                self.assertEqual(
+                    overrides,
+                    self.request("GET", f"/servers/{server['id']}").json()[
+                        "server"
+                    ]["image_props_override"],
+                )
+                self.assertTrue(put({}))
+            kept = dict(self.instance(server).system_metadata)
+            # one thing that a server never loses again
+            if "image_hw_machine_type" not in before:
+                kept.pop("image_hw_machine_type", None)
+            self.assertEqual(before, kept)
+
+        change()
+        self.assertGreater(statuses.count(200), 20)
+        self.assertGreater(statuses.count(409), 5)
