@@ -255,6 +255,17 @@ class TestChange(ChangeCase):
         answer = self.put(server, {"hw_disk_bus": "scsi"})
         self.assertChanged(server, answer, hw_disk_bus="scsi")
 
+    def test_notifications_do_not_stand_in_the_way(self):
+        # their closed list of task states lacks ours
+        self.flags(
+            notify_on_state_change="vm_and_task_state",
+            notification_format="both",
+            group="notifications",
+        )
+        server = self.stopped()
+        answer = self.put(server, {"hw_disk_bus": "scsi"})
+        self.assertChanged(server, answer, hw_disk_bus="scsi")
+
     def test_nothing_changes_where_nothing_is_new(self):
         server = self.stopped({"hw_disk_bus": "ide"})
         before = self.state(server)

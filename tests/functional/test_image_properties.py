@@ -1,6 +1,7 @@
 """GET /servers/{id}/image-properties: what a server has, and from where."""
 
 from nova.compute import task_states
+from nova.tests import fixtures as nova_fixtures
 from oslo_utils.fixture import uuidsentinel
 from tests.functional import case
 
@@ -249,3 +250,11 @@ class TestImageProperties(case.BuiltCase):
         instance.save()
         self._delete_server(server)
         self.assertRefused(404, self.get(server), server["id"])
+
+    def test_a_server_whose_cell_is_down_is_like_its_metadata(self):
+        server = self.boot()
+        with nova_fixtures.DownCellFixture():
+            answer = self.get(server)
+            novas = self.request("GET", f"/servers/{server['id']}/metadata")
+        self.assertEqual(novas.status_code, answer.status_code)
+        self.assertNotIn("image_properties", answer.text)
