@@ -136,16 +136,18 @@ class TestPreview(PreviewCase):
         )
         body = self.body(
             {
-                "hw_vif_model": "e1000",
                 "os_command_line": "quiet",
+                "hw_vif_model": "e1000",
                 "hw_disk_bus": "ide",
             }
         )
         previewed = self.assertAsCreate(body)
         self.assertEqual(
-            [("hw_vif_model", 403), ("os_command_line", 400)],
+            [("os_command_line", 400), ("hw_vif_model", 403)],
             [(no["property"], no["code"]) for no in previewed["refused"]],
         )
+        # create asks the protections first
+        self.assertEqual(403, previewed["verdict"]["code"])
         self.assertIn("hw_disk_bus", previewed["image_properties"])
         self.assertNotIn("hw_vif_model", previewed["image_properties"])
         self.assertNotIn("os_command_line", previewed["image_properties"])

@@ -138,9 +138,17 @@ class API(compute_api.API):
                 self.found.replaced = dict(self.replaced)
 
     def _find_mergeable(self, image: dict[str, Any]) -> dict[str, str]:
-        """Merge each override alone, into a copy."""
+        """Merge all into a copy, or else each override alone."""
+        overrides = dict(self.overrides or {})
+        try:
+            self.try_merge(image)
+        except errors.OVERRIDE_ERRORS as exc:
+            # that is how the create would end, whichever comes first below
+            self.found.refuse([], exc)
+        else:
+            return overrides
         mergeable: dict[str, str] = {}
-        for group in _group(self.overrides or {}):
+        for group in _group(overrides):
             try:
                 self.with_overrides(group).try_merge(image)
             except errors.OVERRIDE_ERRORS as exc:
