@@ -212,8 +212,9 @@ class API(compute_api.API):
         )
         if decisive:
             raise exceptions.ConflictingOverrideError(
-                f"{', '.join(decisive)} cannot change now: the host of the "
-                f"server was chosen by it, which takes a resize or a rebuild"
+                f"{', '.join(decisive)} cannot change now: the scheduler "
+                f"chose the server's host by it, so a resize or a rebuild is "
+                f"needed"
             )
 
     def _find_columns(self, plan: Plan) -> dict[str, Any]:

@@ -147,9 +147,12 @@ class ServerImagePropertiesController(wsgi.Controller):
                 explanation=exc.format_message()
             ) from exc
         except exception.InstanceInvalidState as exc:
-            common.raise_http_conflict_for_instance_invalid_state(
-                exc, "change image property overrides of", server_id
-            )
+            raise webob.exc.HTTPConflict(
+                explanation=(
+                    f"Cannot change overrides of server {server_id} while it "
+                    f"is in {exc.kwargs['attr']} {exc.kwargs['state']}"
+                )
+            ) from exc
         except exception.InstanceNotFound as exc:
             raise webob.exc.HTTPNotFound(
                 explanation=exc.format_message()
