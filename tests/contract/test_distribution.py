@@ -7,6 +7,7 @@ import pathlib
 import pkgutil
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -107,7 +108,9 @@ def test_the_wheel_brings_only_its_package_the_shim_and_metadata():
     ids=lambda entry_point: f"{entry_point.group}:{entry_point.name}",
 )
 def test_every_entry_point_loads(entry_point):
-    assert callable(entry_point.load())
+    loaded = entry_point.load()
+    # a plugin of some clients is a module, see their loaders
+    assert callable(loaded) or isinstance(loaded, types.ModuleType)
 
 
 @pytest.mark.parametrize("name", HOSTLESS)
