@@ -38,7 +38,7 @@ test-fast: lint install recipes ## Lint, types and the tests without a cloud
 
 .PHONY: test-cloud
 test-cloud: install recipes ## Tests on the real cloud, left as it was found
-	@tools/with-cloud $(CLOUD) $(PHASE) e2e $(PYTEST) -q tests/e2e
+	@tools/with-cloud $(CLOUD) $(PHASE) e2e tools/e2e
 
 .PHONY: test-fresh
 test-fresh: install ## demo and test-fast in bare Debian 12 and 13 roots

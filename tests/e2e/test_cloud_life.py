@@ -21,6 +21,8 @@ from imprint.cloud.computes import COMPUTES, FIRST, SECOND
 from imprint.cloud.model import Service
 from imprint.cloud.supervisor import build_nodes
 
+pytestmark = pytest.mark.alone
+
 DIRECTORY = Path(os.environ.get("IMPRINT_CLOUD_DIR", ".cloud"))
 # As many compute hosts as it has; without it the tests fail one by one.
 CHOSEN = settings.load(DIRECTORY / "cloud.json") or settings.choose()

@@ -191,6 +191,7 @@ def force_down(admin, *, down):
     assert answer.status_code == HTTPStatus.OK, answer.text
 
 
+@pytest.mark.alone
 def test_an_evacuation_from_a_host_that_failed(admin, alice, server, command):
     if admin.find_host(server) == FIRST:
         alice.wait_console(server, facts.READY)
