@@ -4,7 +4,6 @@ A test reads the domain as libvirt was given it, whole: the fake itself keeps
 only the parts that Nova asks for again.
 """
 
-import time
 from unittest import mock
 
 from lxml import etree
@@ -92,22 +91,6 @@ class LibvirtCase(case.ApiCase, base.ServersTestBase):
 
     def domain(self, server):
         return self.domains[server["id"]]
-
-    def _wait_for_server_parameter(self, server, expected, *args, **kwargs):
-        """Look often, then let Nova's own check answer or fail.
-
-        That one looks twice a second and gives up after five seconds, which
-        makes a test slow on a fast machine and unsure on a busy one.
-        """
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            found = self.api.get_server(server["id"])
-            if found["status"] == "ERROR" or expected.items() <= found.items():
-                break
-            time.sleep(0.1)
-        return super()._wait_for_server_parameter(
-            server, expected, *args, **kwargs
-        )
 
     def boot_volume(self, overrides=None, **server):
         """Create a server whose root disk is a volume of IMAGE."""
