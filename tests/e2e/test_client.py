@@ -173,6 +173,8 @@ def test_a_server_lives_with_its_overrides(alice, name):
 
     change(name, "set", f"os_command_line={COMMAND_LINE}")
     done("server", "start", name)
+    # until then it has no domain, and so no console
+    alice.compute.wait_for_server(server, status="ACTIVE", wait=120)
     line = console_line(alice, server, "guest: cmdline: ")
     assert line == f"guest: cmdline: {COMMAND_LINE}"
 
