@@ -36,14 +36,14 @@ def make_first() -> None:
     """Make the network namespace of taps and bridges, and its /sys."""
     RUN.mkdir(mode=0o700, parents=True)
     FIRST.network.touch()
-    _run(
+    run(
         *("unshare", f"--net={FIRST.network}", "sh", "-ec"),
         "ip link set lo up; mount -t sysfs sysfs /sys",
     )
     _ensure_links()
     if _has_huge_pages():
         HUGE_PAGES.mkdir()
-        _run("mount", "-t", "hugetlbfs", "hugetlbfs", str(HUGE_PAGES))
+        run("mount", "-t", "hugetlbfs", "hugetlbfs", str(HUGE_PAGES))
 
 
 def ensure_second() -> None:
@@ -63,7 +63,7 @@ def ensure_second() -> None:
         SECOND.seen(place).mkdir(exist_ok=True)
     for name in LIBVIRT_PLACES:
         (SECOND.state("libvirt") / name).mkdir(parents=True, exist_ok=True)
-    _run(
+    run(
         *("unshare", f"--net={SECOND.network}", f"--uts={uts}"),
         *("sh", "-ec", f"hostname {SECOND.hostname}; ip link set lo up"),
     )
@@ -129,7 +129,7 @@ def _ensure_links() -> None:
         done
         ip address replace {FIRST.migration_address}/24 dev {MIGRATION}
     """
-    _run(*FIRST.enter_network, "sh", "-ec", script)
+    run(*FIRST.enter_network, "sh", "-ec", script)
 
 
 def _connect() -> None:
@@ -139,21 +139,22 @@ def _connect() -> None:
             ip link set $link-2 netns {SECOND.network} name $link
         done
     """
-    _run(*FIRST.enter_network, "sh", "-ec", move)
+    run(*FIRST.enter_network, "sh", "-ec", move)
     script = f"""
         ip link set {MIGRATION} up
         ip link set {TUNNEL} up
         ip address replace {SECOND.migration_address}/24 dev {MIGRATION}
     """
     net = ("nsenter", f"--net={SECOND.network}", "--")
-    _run(*net, "sh", "-ec", script)
+    run(*net, "sh", "-ec", script)
 
 
 def _has_huge_pages() -> bool:
     return "hugetlbfs" in Path("/proc/filesystems").read_text()
 
 
-def _run(*command: str) -> None:
+def run(*command: str) -> None:
+    """Run a command that must succeed; raises CommandError."""
     done = subprocess.run(
         command,
         check=False,

@@ -8,13 +8,11 @@ bridges and taps never show on the machine.
 
 from __future__ import annotations
 
-import subprocess
 from typing import TYPE_CHECKING
 
 from imprint.cloud import computes
 from imprint.cloud.computes import FIRST, OVN_SOCKET, OVSDB_SOCKET
-from imprint.cloud.errors import CommandError
-from imprint.cloud.isolation import TUNNEL
+from imprint.cloud.isolation import TUNNEL, run
 from imprint.cloud.model import Service, Step
 from imprint.cloud.services.shared import listens
 from imprint.cloud.settings import LOOPBACK
@@ -157,18 +155,6 @@ def _build_environment(compute: Compute) -> dict[str, str]:
     }
 
 
-def _run(*command: str) -> None:
-    done = subprocess.run(
-        command,
-        check=False,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    if done.returncode:
-        raise CommandError(command[0], done.returncode, done.stdout.strip())
-
-
 def _create_databases(state: Path, names: tuple[str, ...]) -> None:
     state.mkdir(exist_ok=True)
     for name in names:
@@ -176,13 +162,13 @@ def _create_databases(state: Path, names: tuple[str, ...]) -> None:
         if not database.exists():
             new = state / f"{name}.db.new"
             new.unlink(missing_ok=True)
-            _run("ovsdb-tool", "create", str(new), _SCHEMAS[name])
+            run("ovsdb-tool", "create", str(new), _SCHEMAS[name])
             new.rename(database)
 
 
 def _set_switch(compute: Compute, *arguments: str) -> None:
     remote = f"--db=unix:{compute.seen(OVSDB_SOCKET)}"
-    _run("ovs-vsctl", remote, "--timeout=20", *arguments)
+    run("ovs-vsctl", remote, "--timeout=20", *arguments)
 
 
 def _configure(compute: Compute, *, alone: bool) -> None:
@@ -226,4 +212,4 @@ def _ensure_tunnel(compute: Compute) -> None:
         done
         ip address replace {compute.tunnel_address}/24 dev {TUNNEL_BRIDGE}
     """
-    _run(*compute.enter_network, "sh", "-ec", script)
+    run(*compute.enter_network, "sh", "-ec", script)
