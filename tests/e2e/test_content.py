@@ -21,6 +21,7 @@ def take_stock(admin):
     }
 
 
+@pytest.mark.alone  # others' images come and go
 def test_a_second_time_nothing_is_made(directory, admin):
     before = take_stock(admin)
     paths = Paths(top=directory.absolute())

@@ -225,6 +225,7 @@ def test_a_create_is_in_the_servers_action(admin, server):
     assert details == [{"hw_vif_model": {"before": None, "after": "e1000"}}]
 
 
+@pytest.mark.alone  # others' servers and ports come and go
 def test_a_preview_creates_nothing(alice, images, flavors, network):
     servers = {one.id for one in alice.connection.compute.servers()}
     ports = {port.id for port in alice.connection.network.ports()}

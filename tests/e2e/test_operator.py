@@ -78,6 +78,7 @@ def test_each_spelling_of_hints_gives_the_guest_its_devices(
     assert shown["scheduler_hints"] == {"other": ["kept"]}
 
 
+@pytest.mark.alone  # others' servers come and go
 def test_two_spellings_are_refused_and_nothing_is_created(alice, post):
     before = {found.id for found in alice.connection.compute.servers()}
     answer = post(**{HINTS: {"image_props_override": OVERRIDES, **FLAT}})
