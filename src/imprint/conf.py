@@ -133,13 +133,76 @@ What the values in ``property_protection_file`` are, as in Glance.
     ),
 ]
 
+IMPRINT_GROUP = cfg.OptGroup(
+    "imprint",
+    title="Imprint",
+    help="What Imprint's parts read besides the options of their hosts.",
+)
+
+IMPRINT_OPTS = [
+    cfg.MultiOpt(
+        "osinfo_dirs",
+        item_type=cfg.types.String(),
+        default=[],
+        sample_default="/etc/imprint/osinfo",
+        help="""
+A directory with further files of the libosinfo database, laid out as
+/usr/share/osinfo is. It may be given more than once. What it says of an
+operating system wins over the system's database (/usr/share/osinfo), the
+administrator's (/etc/osinfo) and the user's, and a directory that comes later
+wins over one before it.
+""",
+    ),
+    cfg.StrOpt(
+        "hardware_dir",
+        default="/etc/imprint/hardware.d",
+        help="""
+A directory with rules of the administrator, files that end in .toml. They are
+read in the order of their names after the rules that Imprint has, and a later
+rule wins. A file with an error keeps nova-compute from starting. The directory
+need not exist.
+""",
+    ),
+]
+
+# In Nova's own group, beside what it configures for its driver.
+LIBVIRT_GROUP = "libvirt"
+
+LIBVIRT_OPTS = [
+    cfg.StrOpt(
+        "hardware_config",
+        default="default",
+        choices=[
+            ("default", "ask the database if there is one"),
+            ("fixed", "never ask it: Nova's fixed defaults"),
+            (
+                "libosinfo",
+                "always ask it, or refuse to start, or the server",
+            ),
+        ],
+        help="""
+Where the libvirt driver gets the hardware of a server from whose image (or
+override) names its operating system with os_name: disk bus, NIC, clock and
+timers, as the libosinfo database and Imprint's rules know them. It is decided
+once, when a server is built, and stays. Image properties and overrides always
+win. A server without os_name gets Nova's fixed defaults.
+""",
+    ),
+]
+
 
 def register_opts(conf: cfg.ConfigOpts) -> None:
     """Register every option of Imprint on ``conf``; repeatable."""
     # by name: a group is shared by all that register it, with its values
     conf.register_opts(OVERRIDE_OPTS, group=OVERRIDE_GROUP.name)
+    conf.register_opts(IMPRINT_OPTS, group=IMPRINT_GROUP.name)
+    conf.register_opts(LIBVIRT_OPTS, group=LIBVIRT_GROUP)
 
 
-def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
+def list_opts() -> list[tuple[cfg.OptGroup | str, list[cfg.Opt]]]:
     """List the options by group, for oslo.config's generator and docs."""
-    return [(OVERRIDE_GROUP, OVERRIDE_OPTS)]
+    return [
+        (IMPRINT_GROUP, IMPRINT_OPTS),
+        (OVERRIDE_GROUP, OVERRIDE_OPTS),
+        (LIBVIRT_GROUP, LIBVIRT_OPTS),
+    ]

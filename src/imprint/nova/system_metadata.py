@@ -22,6 +22,8 @@ REPLACED_PREFIX = "imprint_image:"
 DISK_BUS_PREFIX = "imprint_disk_bus:"
 #: of what Nova had registered, where a later override stands in its place
 REGISTERED_PREFIX = "imprint_registered:"
+#: of what was decided from the operating system, see imprint.nova.hardware
+HARDWARE_PREFIX = "imprint_hardware:"
 _PREFIXES = (PREFIX, REPLACED_PREFIX, REGISTERED_PREFIX)
 
 # Key and value columns of Nova's table instance_system_metadata.
@@ -108,7 +110,7 @@ def strip_records(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: value
         for name, value in properties.items()
-        if not name.startswith((*_PREFIXES, DISK_BUS_PREFIX))
+        if not name.startswith((*_PREFIXES, DISK_BUS_PREFIX, HARDWARE_PREFIX))
     }
 
 
