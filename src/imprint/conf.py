@@ -166,7 +166,11 @@ need not exist.
 ]
 
 # In Nova's own group, beside what it configures for its driver.
-LIBVIRT_GROUP = "libvirt"
+LIBVIRT_GROUP = cfg.OptGroup(
+    "libvirt",
+    title="Libvirt",
+    help="What Imprint's driver reads besides the options of Nova's.",
+)
 
 LIBVIRT_OPTS = [
     cfg.StrOpt(
@@ -196,10 +200,10 @@ def register_opts(conf: cfg.ConfigOpts) -> None:
     # by name: a group is shared by all that register it, with its values
     conf.register_opts(OVERRIDE_OPTS, group=OVERRIDE_GROUP.name)
     conf.register_opts(IMPRINT_OPTS, group=IMPRINT_GROUP.name)
-    conf.register_opts(LIBVIRT_OPTS, group=LIBVIRT_GROUP)
+    conf.register_opts(LIBVIRT_OPTS, group=LIBVIRT_GROUP.name)
 
 
-def list_opts() -> list[tuple[cfg.OptGroup | str, list[cfg.Opt]]]:
+def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
     """List the options by group, for oslo.config's generator and docs."""
     return [
         (IMPRINT_GROUP, IMPRINT_OPTS),

@@ -19,6 +19,7 @@ ALLOWED = [
     "hw_qemu_guest_agent",
     "hw_scsi_model",
     "hw_vif_model",
+    "hw_virtio_drivers",
     "os_command_line",
     "os_name",
     "os_type",
@@ -69,7 +70,11 @@ def test_every_option_explains_itself():
 
 def test_the_generator_of_sample_files_finds_the_options():
     found = dict(generator._list_opts(["imprint"]))["imprint"]
-    assert [group.name for group, _ in found] == ["image_props_override"]
+    assert [group.name for group, _ in found] == [
+        "imprint",
+        "image_props_override",
+        "libvirt",
+    ]
 
 
 def denied(options, name):
