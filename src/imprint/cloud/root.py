@@ -27,6 +27,7 @@ from imprint.cloud.paths import GUEST, SEARCH_PATH, VENV
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from importlib.metadata import EntryPoint
 
     from imprint.cloud.progress import Progress
 
@@ -51,8 +52,10 @@ APT_PACKAGES = (
     # what servers boot from
     "busybox-static",
     "debian-installer-13-netboot-amd64",
-    # facts about operating systems
+    # facts about operating systems, and whom tests ask for the same facts
+    "gir1.2-libosinfo-1.0",
     "osinfo-db",
+    "python3-gi",
     # what the services and this package call
     "iproute2",
     "python3",
@@ -376,15 +379,31 @@ def _find_site_packages(path: Path) -> Path:
 def install_imprint(path: Path) -> None:
     """Copy the installed Imprint, whose command this is, into the root."""
     site = _find_site_packages(path)
-    files = distribution("openstack-imprint").files
+    imprint = distribution("openstack-imprint")
+    files = imprint.files
     if not files:
         raise CloudError("openstack-imprint is not installed from a wheel")
     for name in ("imprint", *(p.name for p in site.glob("*_imprint-*"))):
         archive.remove_tree(site / name)
     for file in files:
-        # Scripts are for the host's interpreter, so is byte code.
+        # Scripts are for the host's interpreter, so is byte code; the root
+        # gets scripts of its own.
         if file.parent.name == "bin" or file.suffix == ".pyc":
             continue
         target = site / file  # etc/imprint lies beside lib, as here
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file.locate(), target)
+    for command in imprint.entry_points.select(group="console_scripts"):
+        script = path / VENV.relative_to("/") / "bin" / command.name
+        script.write_text(build_script(command))
+        script.chmod(0o755)
+
+
+def build_script(command: EntryPoint) -> str:
+    """Build the script of a command for the interpreter of the root."""
+    return (
+        f"#!{VENV}/bin/python\n"
+        "import sys\n"
+        f"from {command.module} import {command.attr}\n"
+        f"sys.exit({command.attr}())\n"
+    )

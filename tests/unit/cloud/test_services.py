@@ -97,6 +97,16 @@ def test_nova_compute_is_told_of_no_database():
         assert not {"database", "api_database"} & set(told)
 
 
+def test_nova_compute_reads_additions_of_its_own_after_its_file():
+    told = {s.name: s.command for s in SERVICES if "compute" in s.name}
+    for compute in COMPUTES:
+        command = told[f"nova-compute{compute.suffix}"]
+        file = command.index("--config-file")
+        folder = command.index("--config-dir")
+        assert file < folder
+        assert command[folder + 1] == f"{command[file + 1]}.d"
+
+
 @pytest.mark.parametrize(
     ("stock", "driver"),
     [(False, "imprint.LibvirtDriver"), (True, "libvirt.LibvirtDriver")],
