@@ -4,6 +4,8 @@ import pytest
 from nova import exception, objects, utils
 from nova.objects import image_meta
 
+from imprint.properties import names
+
 objects.register_all()
 
 Props = image_meta.ImageMetaProps
@@ -67,12 +69,11 @@ def test_a_required_trait_is_read_from_its_own_key():
     assert props.traits_required == ["HW_CPU_X86_AVX2"]
 
 
-def test_the_name_of_the_operating_system_is_not_a_field():
-    assert "os_name" not in Props.fields
-    kept = utils.get_system_metadata_from_image(
-        {"properties": {"os_name": "win10"}}
-    )
-    assert kept["image_os_name"] == "win10"
+@pytest.mark.parametrize("name", sorted(names.OWN_NAMES))
+def test_what_only_imprint_reads_is_no_field_and_is_kept(name):
+    assert name not in Props.fields
+    kept = utils.get_system_metadata_from_image({"properties": {name: "x"}})
+    assert kept[f"image_{name}"] == "x"
 
 
 @pytest.mark.parametrize(

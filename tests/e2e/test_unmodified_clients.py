@@ -16,6 +16,7 @@ from tests import recipes
 from imprint.cloud import facts
 
 NAMESPACE = "OS::Imprint::ImagePropsOverride"
+OPERATING_SYSTEM = "OS::Imprint::OperatingSystem"
 UEFI = {"hw_firmware_type": "uefi", "hw_machine_type": "q35"}
 # what two servers of the same make never share
 OWN = re.compile(
@@ -144,7 +145,7 @@ def test_no_hint_of_it_is_left_with_the_server(
     assert json.loads(shown)["scheduler_hints"] == {}
 
 
-def test_glance_lists_the_metadata_definitions_for_servers(alice, directory):
+def test_glance_lists_the_metadata_definitions(alice, directory):
     manage = "/opt/openstack/bin/glance-manage"
     in_cloud(
         directory,
@@ -163,6 +164,17 @@ def test_glance_lists_the_metadata_definitions_for_servers(alice, directory):
     # with the prefix: what Horizon sends as the names of hints
     bus = namespace["properties"]["imprint:hw_disk_bus"]
     assert "scsi" in bus["enum"]
+    listed = glance.get(
+        "/metadefs/namespaces", params={"resource_types": "OS::Glance::Image"}
+    ).json()["namespaces"]
+    assert OPERATING_SYSTEM in [one["namespace"] for one in listed]
+    for kind in ("OS::Glance::Image", "OS::Cinder::Volume"):
+        namespace = glance.get(
+            f"/metadefs/namespaces/{OPERATING_SYSTEM}",
+            params={"resource_type": kind},
+        ).json()
+        # no prefix: what is set on the image
+        assert set(namespace["properties"]) == {"hw_virtio_drivers", "os_name"}
 
 
 def in_cloud(directory, *command):

@@ -96,6 +96,7 @@ GUEST = {
     "hw_rescue_bus",
     "hw_rescue_device",
     "hw_time_hpet",
+    "hw_virtio_drivers",
     "hw_virtio_packed_ring",
     "img_config_drive",
     "os_command_line",

@@ -67,6 +67,7 @@ def vocabulary() -> names.Vocabulary:
         find = faults.get(node[0] + ".N" if node else name)
         return find(value) if find else None
 
+    faults["hw_virtio_drivers"] = _find_boolean_fault
     faults["hw_numa_cpus.N"] = _find_cpus_fault
     faults["hw_numa_mem.N"] = _find_integer_fault
     return names.Vocabulary(

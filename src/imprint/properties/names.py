@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterable, Mapping
 
 from imprint import exceptions
 
-#: Properties that Imprint adds to those of the host.
-OWN_NAMES = frozenset({"os_name"})
+#: Properties that Imprint adds to those of the host: the operating system, as
+#: the libosinfo database names it; whether virtio drivers are installed in it,
+#: a boolean.
+OWN_NAMES = frozenset({"hw_virtio_drivers", "os_name"})
 
 #: Names of the first proposal that became another name in Nova.
 PROPOSED_NAMES: Mapping[str, str] = {"hw_os_command_line": "os_command_line"}
