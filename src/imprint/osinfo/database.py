@@ -1,0 +1,124 @@
+"""Ask the libosinfo database about an operating system.
+
+Reads the XML itself, lazily: a process that asks about one system parses the
+files of that system, its ancestors and their devices.
+"""
+
+import dataclasses
+import logging
+import threading
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from imprint.hardware import facts
+from imprint.osinfo import listing, model, snapshot
+
+LOG = logging.getLogger(__name__)
+
+CHECK_SECONDS = 1.0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Match:
+    """The operating system that a name stands for."""
+
+    facts: facts.OsFacts
+    #: "id", "short-id", "distro-version", "nearest-version",
+    #: "unknown-version" or "family"
+    how: str
+    reason: str
+
+
+class Database:
+    """The libosinfo database in some directories; safe in threads.
+
+    ``directories`` come with the lowest priority first, see
+    :func:`imprint.osinfo.search_path.build_search_path`.  Changed files are
+    noticed within ``check_seconds``.
+    """
+
+    def __init__(
+        self,
+        directories: Iterable[Path],
+        *,
+        check_seconds: float = CHECK_SECONDS,
+    ) -> None:
+        self._directories = tuple(directories)
+        self._check_seconds = check_seconds
+        self._lock = threading.Lock()
+        self._snapshot: snapshot.Snapshot | None = None
+        self._check_at = 0.0
+        self._warned: set[tuple[str, str]] = set()
+
+    def exists(self) -> bool:
+        """Tell whether some directory holds an operating system."""
+        return any(kind == listing.OS for kind, _ in self._current().files)
+
+    def find(self, name: str) -> facts.OsFacts | None:
+        """Return the system with this URI or short id, exactly."""
+        current = self._current()
+        if "://" in name:
+            return current.find_facts(name)
+        return _find_short_id(current, name)
+
+    def find_entry(self, uri: str) -> model.Entry | None:
+        """Return what the database says of ``uri`` itself, not inherited."""
+        return self._current().find_entry(uri)
+
+    def list_all(self) -> list[facts.OsFacts]:
+        """Return every operating system, by its URI."""
+        current = self._current()
+        found = {}
+        for key in current.list_keys():
+            for entry in current.entries(key):
+                found[entry.id] = current.find_facts(entry.id)
+        return [each for _, each in sorted(found.items()) if each]
+
+    def resolve(
+        self,
+        name: str,
+        *,
+        distro: str | None = None,
+        version: str | None = None,
+        family: str | None = None,
+    ) -> Match | None:
+        """Return the system that fits ``name`` best."""
+        found = self.find(name)
+        if found is None:
+            return None
+        how = "id" if "://" in name else "short-id"
+        reason = f"{name} is {found.id} in the database"
+        return Match(facts=found, how=how, reason=reason)
+
+    def _current(self) -> snapshot.Snapshot:
+        """Return the database as it is now, or was a moment ago."""
+        known = self._snapshot
+        if known is not None and time.monotonic() < self._check_at:
+            return known
+        with self._lock:
+            known = self._snapshot
+            if known is not None and time.monotonic() < self._check_at:
+                return known
+            files = listing.scan(self._directories, self._warn)
+            if known is None or files != known.files:
+                known = snapshot.Snapshot(files, self._warn)
+                self._snapshot = known
+            self._check_at = time.monotonic() + self._check_seconds
+            return known
+
+    def _warn(self, path: str, what: str) -> None:
+        """Log what is wrong with a file, once."""
+        if (path, what) not in self._warned:
+            self._warned.add((path, what))
+            LOG.warning("%s in the libosinfo database: %s", path, what)
+
+
+def _find_short_id(
+    current: snapshot.Snapshot, name: str
+) -> facts.OsFacts | None:
+    for key in current.keys_of(name.lower()):
+        for entry in current.entries(key):
+            if name in entry.short_ids:
+                return current.find_facts(entry.id)
+    return None

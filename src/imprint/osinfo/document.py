@@ -1,0 +1,172 @@
+"""One file of the database: XML in, entries and devices out.
+
+The file is not trusted, whoever wrote it: it is small, it is UTF-8, it has no
+document type (so no entities), and what it says is data.  Text and numbers are
+read as libosinfo reads them; elements that nobody asks for are passed over.
+"""
+
+import io
+import os
+from collections.abc import Callable
+from xml.etree import ElementTree as ET
+
+from imprint.hardware import facts
+from imprint.osinfo import model
+
+MAX_BYTES = 1 << 20  # the largest file of the database has 23 kB
+_DOCTYPE = b"<!DOCTYPE"  # no other spelling is XML
+_NUMBERS = {"n-cpus": "cpus", "ram": "ram", "storage": "storage"}
+_MAX_NUMBER = (1 << 63) - 1  # as in libosinfo
+
+
+class InvalidDocumentError(Exception):
+    """A file is not what the database consists of; the message says why."""
+
+
+def read(path: str) -> bytes:
+    """Return what is in the file ``path``.
+
+    Raises OSError, or InvalidDocumentError where it is too large.
+    """
+    with io.FileIO(path) as file:
+        if os.fstat(file.fileno()).st_size > MAX_BYTES:
+            raise InvalidDocumentError(f"larger than {MAX_BYTES} bytes")
+        return file.read(MAX_BYTES)
+
+
+def parse(data: bytes) -> ET.Element:
+    """Return the root of a document; raises InvalidDocumentError."""
+    if _DOCTYPE in data:
+        raise InvalidDocumentError("it has a document type")
+    # whatever the declaration says: no other encoding hides a document type
+    parser = ET.XMLParser(encoding="utf-8")  # noqa: S314
+    try:
+        parser.feed(data)
+        root = parser.close()
+    except ET.ParseError as exc:
+        raise InvalidDocumentError(str(exc)) from exc
+    if root.tag != "libosinfo":
+        raise InvalidDocumentError("the root element is not libosinfo")
+    return root
+
+
+def build_entries(
+    root: ET.Element, warn: Callable[[str], None]
+) -> list[model.Entry]:
+    """Return the operating systems of a document, in its order.
+
+    ``warn`` hears of a value that is left out. Raises InvalidDocumentError.
+    """
+    return [_entry(element, warn) for element in root.iterfind("os")]
+
+
+def build_devices(root: ET.Element) -> list[model.Device]:
+    """Return the devices of a document; raises InvalidDocumentError."""
+    return [
+        model.Device(id=_identifier(element), name=_text(element, "name"))
+        for element in root.iterfind("device")
+    ]
+
+
+def _entry(system: ET.Element, warn: Callable[[str], None]) -> model.Entry:
+    found = system.iterfind("resources")
+    resources = [(each, _arch(each)) for each in found]
+    return model.Entry(
+        id=_identifier(os),
+        short_ids=_texts(system, "short-id"),
+        name=_text(system, "name"),
+        family=_text(system, "family"),
+        distro=_text(system, "distro"),
+        version=_text(system, "version"),
+        release_date=_text(system, "release-date"),
+        devices={
+            _identifier(device): device.get("supported") != "false"
+            for device in system.iterfind("devices/device")
+        },
+        derives_from=_identifiers(system, "derives-from"),
+        clones=_identifiers(system, "clones"),
+        firmware=tuple(
+            facts.Firmware(
+                arch=_arch(each),
+                kind=each.get("type", ""),
+                supported=each.get("supported", "true") == "true",
+            )
+            for each in system.iterfind("firmware")
+        ),
+        minimum=_demands(resources, "minimum", warn),
+        recommended=_demands(resources, "recommended", warn),
+        drivers=tuple(_driver(each) for each in system.iterfind("driver")),
+    )
+
+
+def _demands(
+    resources: list[tuple[ET.Element, str]],
+    kind: str,
+    warn: Callable[[str], None],
+) -> tuple[model.Demand, ...]:
+    """Return what the ``resources`` say of ``kind``.
+
+    Without a value there is something only to inherit, or nothing.
+    """
+    demands = []
+    for element, arch in resources:
+        values = element.findall(f"{kind}/*")
+        inherit = element.get("inherit") == "true"
+        if values or inherit:
+            numbers = {
+                _NUMBERS[value.tag]: number
+                for value in values
+                if value.tag in _NUMBERS
+                and (number := _number(value, warn)) is not None
+            }
+            asked = facts.Resources(arch=arch, **numbers)
+            demands.append(model.Demand(asked=asked, inherit=inherit))
+    return tuple(demands)
+
+
+def _driver(element: ET.Element) -> model.Driver:
+    return model.Driver(
+        arch=element.get("arch"),
+        location=element.get("location"),
+        pre_installable=element.get("pre-installable") == "true",
+        signed=element.get("signed", "true") == "true",
+        devices=tuple(sorted(_identifiers(element, "device"))),
+    )
+
+
+def _number(element: ET.Element, warn: Callable[[str], None]) -> int | None:
+    text = (element.text or "").strip()
+    if text.isascii() and text.isdigit() and len(text) < len("9" * 20):
+        number = int(text)
+        if number <= _MAX_NUMBER:
+            return number
+    warn(f"{element.tag} is not a number: {text[:40]!r}")
+    return None
+
+
+def _text(parent: ET.Element, tag: str) -> str | None:
+    """Return the first text; the others are its translations."""
+    element = parent.find(tag)
+    if element is None:
+        return None
+    return "".join(element.itertext()).strip() or None
+
+
+def _texts(parent: ET.Element, tag: str) -> tuple[str, ...]:
+    texts = ((each.text or "").strip() for each in parent.iterfind(tag))
+    return tuple(dict.fromkeys(text for text in texts if text))
+
+
+def _identifiers(parent: ET.Element, path: str) -> tuple[str, ...]:
+    return tuple(_identifier(each) for each in parent.iterfind(path))
+
+
+def _identifier(element: ET.Element) -> str:
+    identifier = element.get("id")
+    if not identifier:
+        raise InvalidDocumentError(f"a {element.tag} without an id")
+    return identifier
+
+
+def _arch(element: ET.Element) -> str:
+    return element.get("arch", "all")

@@ -1,0 +1,178 @@
+"""What a file of the database says, and how one system inherits of another.
+
+Pure: entries in, facts out.  Knows neither files nor XML.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from imprint.hardware import facts
+
+#: finds the entry of a URI; None: the database does not have it
+Find = Callable[[str], "Entry | None"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Demand:
+    """What one system asks of a machine, before it inherits."""
+
+    asked: facts.Resources
+    inherit: bool = False  # what is not said comes from the ancestors
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Driver:
+    """Drivers for an operating system that it does not come with."""
+
+    arch: str | None = None
+    location: str | None = None  # URL
+    pre_installable: bool = False
+    signed: bool = True
+    devices: tuple[str, ...] = ()  # URIs, by name
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Device:
+    """A device that a guest can have."""
+
+    id: str
+    name: str | None = None  # "virtio1.0-net"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Entry:
+    """What the database says of one operating system itself."""
+
+    id: str
+    short_ids: tuple[str, ...] = ()
+    name: str | None = None
+    family: str | None = None
+    distro: str | None = None
+    version: str | None = None
+    release_date: str | None = None
+    devices: Mapping[str, bool] = dataclasses.field(default_factory=dict)
+    derives_from: tuple[str, ...] = ()  # in the order of the document
+    clones: tuple[str, ...] = ()  # likewise
+    firmware: tuple[facts.Firmware, ...] = ()
+    minimum: tuple[Demand, ...] = ()
+    recommended: tuple[Demand, ...] = ()
+    drivers: tuple[Driver, ...] = ()
+
+
+def merge(entries: Sequence[Entry]) -> Entry | None:
+    """Return what the files of one system say together, in their order.
+
+    A later single value replaces an earlier one; lists grow.
+    """
+    if not entries:
+        return None
+    merged = entries[0]
+    for entry in entries[1:]:
+        merged = Entry(
+            id=merged.id,
+            short_ids=tuple(
+                dict.fromkeys((*merged.short_ids, *entry.short_ids))
+            ),
+            name=entry.name or merged.name,
+            family=entry.family or merged.family,
+            distro=entry.distro or merged.distro,
+            version=entry.version or merged.version,
+            release_date=entry.release_date or merged.release_date,
+            devices={**merged.devices, **entry.devices},
+            derives_from=merged.derives_from + entry.derives_from,
+            clones=merged.clones + entry.clones,
+            firmware=merged.firmware + entry.firmware,
+            minimum=merged.minimum + entry.minimum,
+            recommended=merged.recommended + entry.recommended,
+            drivers=merged.drivers + entry.drivers,
+        )
+    return merged
+
+
+def lineage(entry: Entry, find: Find) -> Iterator[Entry]:
+    """Yield ``entry``, then all it inherits from, the nearest first.
+
+    Depth first: what it derives from, the last in the document first, then
+    what it clones.  No system comes twice, so a circle ends.
+    """
+    seen = set()
+    ahead = [entry]
+    while ahead:
+        nearest = ahead.pop()
+        if nearest.id in seen:
+            continue
+        seen.add(nearest.id)
+        yield nearest
+        # the one to visit next goes last on the stack
+        parents = map(find, (*nearest.clones, *nearest.derives_from))
+        ahead.extend(parent for parent in parents if parent is not None)
+
+
+def build_facts(
+    entry: Entry, find: Find, name_of: Callable[[str], str]
+) -> facts.OsFacts:
+    """Return ``entry`` with everything it inherits.
+
+    ``name_of`` gives the name of a device for its URI.  Names, family,
+    distro, version and drivers are a system's own.
+    """
+    ancestors = tuple(lineage(entry, find))
+    links: dict[str, tuple[bool, str]] = {}
+    firmware: dict[tuple[str, str], facts.Firmware] = {}
+    for each in ancestors:
+        for device, supported in each.devices.items():
+            links.setdefault(device, (supported, each.id))
+        for one in each.firmware:
+            firmware.setdefault((one.arch, one.kind), one)
+    devices = {
+        name_of(device): by for device, (yes, by) in links.items() if yes
+    }
+    return facts.OsFacts(
+        id=entry.id,
+        short_ids=entry.short_ids,
+        name=entry.name,
+        family=entry.family,
+        distro=entry.distro,
+        version=entry.version,
+        release_date=entry.release_date,
+        devices=devices,
+        removed={
+            name: by
+            for device, (yes, by) in links.items()
+            if not yes and (name := name_of(device)) not in devices
+        },
+        firmware=tuple(firmware.values()),
+        minimum=_demands([each.minimum for each in ancestors]),
+        recommended=_demands([each.recommended for each in ancestors]),
+    )
+
+
+def _demands(
+    nearest_first: Sequence[Sequence[Demand]],
+) -> tuple[facts.Resources, ...]:
+    """Return the first system's demands, filled up where they inherit."""
+    own, *inherited = nearest_first
+    complete = []
+    for demand in own:
+        asked = demand.asked
+        if demand.inherit:
+            for ancestor in inherited:
+                for each in ancestor:
+                    if each.asked.arch == asked.arch:
+                        asked = _fill(asked, each.asked)
+        complete.append(asked)
+    return tuple(complete)
+
+
+def _fill(asked: facts.Resources, other: facts.Resources) -> facts.Resources:
+    """Return ``asked`` with what only ``other`` says."""
+
+    def first(mine: int | None, theirs: int | None) -> int | None:
+        return theirs if mine is None else mine
+
+    return facts.Resources(
+        arch=asked.arch,
+        cpus=first(asked.cpus, other.cpus),
+        ram=first(asked.ram, other.ram),
+        storage=first(asked.storage, other.storage),
+    )

@@ -1,0 +1,182 @@
+"""The database as it was when its files were listed.
+
+Reads a file when it is asked for the first time and keeps what it said.  When
+a file changes, the whole snapshot is replaced: see
+:mod:`imprint.osinfo.database`.
+"""
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from imprint.hardware import facts
+from imprint.osinfo import document, listing, model
+
+_T = TypeVar("_T", model.Entry, model.Device)
+
+# What a short id looks like where nothing unusual is written (a comment, a
+# character reference); a file with another start tag of it is parsed.
+_START = b"<short-id"
+_PLAIN = re.compile(rb"<short-id>\s*([^<>&\s]+)\s*</short-id\s*>")
+
+
+class Snapshot:
+    """What the listed files say; safe in threads."""
+
+    def __init__(self, files: listing.Listing, warn: listing.Warn) -> None:
+        self.files = files
+        self._warn = warn
+        self._lock = threading.RLock()
+        self._entries: dict[str, model.Entry] = {}
+        self._names: dict[str, str] = {}
+        self._facts: dict[str, facts.OsFacts] = {}
+        self._short_ids: dict[str, tuple[str, ...]] | None = None
+
+    def find_facts(self, uri: str) -> facts.OsFacts | None:
+        """Return the system ``uri`` with all it inherits."""
+        known = self._facts.get(uri)
+        if known is not None:
+            return known
+        with self._lock:
+            entry = self.find_entry(uri)
+            if entry is None:
+                return None
+            built = model.build_facts(entry, self.find_entry, self._name_of)
+            return self._facts.setdefault(uri, built)
+
+    def find_entry(self, uri: str) -> model.Entry | None:
+        """Return what the database says of ``uri`` itself."""
+        if uri in self._entries:
+            return self._entries[uri]
+        with self._lock:
+            # what is not there is not remembered: anybody may ask anything
+            for entry in self.entries(listing.key_for(uri)):
+                self._entries[entry.id] = entry
+            return self._entries.get(uri)
+
+    def entries(self, key: str) -> list[model.Entry]:
+        """Return the systems of the files of ``key``: one, as a rule."""
+        parts: dict[str, list[model.Entry]] = {}
+
+        def build(path: str) -> list[model.Entry]:
+            root = document.parse(document.read(path))
+            return document.build_entries(
+                root, lambda what: self._warn(path, what)
+            )
+
+        with self._lock:
+            for entry in self._parts((listing.OS, key), build):
+                parts.setdefault(entry.id, []).append(entry)
+        merged = (model.merge(each) for each in parts.values())
+        return [entry for entry in merged if entry is not None]
+
+    def keys_of(self, short_id: str) -> tuple[str, ...]:
+        """Return the keys of those that may have ``short_id``, best first.
+
+        ``short_id`` is in lower case. The files have the last word.
+        """
+        return self.short_ids().get(short_id, ())
+
+    def short_ids(self) -> dict[str, tuple[str, ...]]:
+        """Return the keys for every short id, in lower case."""
+        if self._short_ids is None:
+            with self._lock:
+                if self._short_ids is None:
+                    self._short_ids = self._index()
+        return self._short_ids
+
+    def list_keys(self) -> list[str]:
+        """Return the keys of all operating systems."""
+        return sorted(key for kind, key in self.files if kind == listing.OS)
+
+    def _name_of(self, uri: str) -> str:
+        """Return a device's name; one without a name goes by its URI."""
+        if uri not in self._names:
+            entity = (listing.DEVICE, listing.key_for(uri))
+            name = uri
+            for device in self._parts(
+                entity,
+                lambda path: document.build_devices(
+                    document.parse(document.read(path))
+                ),
+            ):
+                if device.id == uri:
+                    name = device.name or name
+            self._names[uri] = name
+        return self._names[uri]
+
+    def _parts(
+        self, entity: tuple[str, str], build: Callable[[str], list[_T]]
+    ) -> list[_T]:
+        """Return what the files of ``entity`` say, the strongest last."""
+        parts: list[_T] = []
+        for place in reversed(self.files.get(entity, ())):
+            extensions: list[_T] = [
+                part
+                for file in place.extensions
+                for part in self._read(file, entity[1], build) or ()
+            ]
+            master: list[_T] | None = None
+            if place.master is not None:
+                master = self._read(place.master, entity[1], build)
+            parts = [*(master or ()), *extensions, *parts]
+            if master is not None:
+                break  # it replaces what comes before it
+        return parts
+
+    def _read(
+        self, file: listing.File, key: str, build: Callable[[str], list[_T]]
+    ) -> list[_T] | None:
+        """Return what ``file`` says; None: it is not to be used."""
+        if file.size == 0:
+            return []
+        try:
+            parts = build(file.path)
+        except OSError as exc:
+            self._warn(file.path, str(exc.strerror))
+            return None
+        except document.InvalidDocumentError as exc:
+            self._warn(file.path, str(exc))
+            return None
+        fitting = [each for each in parts if listing.key_for(each.id) == key]
+        for each in parts:
+            if each not in fitting:
+                self._warn(file.path, f"{each.id} does not belong here")
+        return fitting
+
+    def _index(self) -> dict[str, tuple[str, ...]]:
+        found: dict[str, dict[str, int]] = {}
+        for (kind, key), places in self.files.items():
+            if kind != listing.OS:
+                continue
+            for rank, short_id in self._short_ids_of(places, key):
+                found.setdefault(short_id.lower(), {})[key] = rank
+        return {
+            short_id: tuple(sorted(ranks, key=lambda key: (-ranks[key], key)))
+            for short_id, ranks in found.items()
+        }
+
+    def _short_ids_of(
+        self, places: tuple[listing.Place, ...], key: str
+    ) -> Iterator[tuple[int, str]]:
+        """Yield the short ids of an entity and the rank of their place.
+
+        Also some of files that do not count in the end: see keys_of().
+        """
+        for place in places:
+            for file in (place.master, *place.extensions):
+                if file is None or file.size == 0:
+                    continue
+                try:
+                    data = document.read(file.path)
+                except (OSError, document.InvalidDocumentError):
+                    continue  # told when somebody needs the file
+                plain = _PLAIN.findall(data)
+                if len(plain) == data.count(_START):
+                    for short_id in plain:
+                        yield place.rank, short_id.decode(errors="replace")
+                else:
+                    for entry in self.entries(key):
+                        for name in entry.short_ids:
+                            yield place.rank, name
