@@ -72,7 +72,7 @@ def _entry(system: ET.Element, warn: Callable[[str], None]) -> model.Entry:
     found = system.iterfind("resources")
     resources = [(each, _arch(each)) for each in found]
     return model.Entry(
-        id=_identifier(os),
+        id=_identifier(system),
         short_ids=_texts(system, "short-id"),
         name=_text(system, "name"),
         family=_text(system, "family"),

@@ -59,13 +59,11 @@ class Entry:
     drivers: tuple[Driver, ...] = ()
 
 
-def merge(entries: Sequence[Entry]) -> Entry | None:
-    """Return what the files of one system say together, in their order.
+def merge(entries: Sequence[Entry]) -> Entry:
+    """Return what the files of one system say together, one or more.
 
     A later single value replaces an earlier one; lists grow.
     """
-    if not entries:
-        return None
     merged = entries[0]
     for entry in entries[1:]:
         merged = Entry(

@@ -13,7 +13,7 @@ from typing import TypeVar
 from imprint.hardware import facts
 from imprint.osinfo import document, listing, model
 
-_T = TypeVar("_T", model.Entry, model.Device)
+_T = TypeVar("_T", bound=model.Entry | model.Device)
 
 # What a short id looks like where nothing unusual is written (a comment, a
 # character reference); a file with another start tag of it is parsed.
@@ -28,7 +28,7 @@ class Snapshot:
         self.files = files
         self._warn = warn
         self._lock = threading.RLock()
-        self._entries: dict[str, model.Entry] = {}
+        self._entries: dict[str, tuple[model.Entry, ...]] = {}
         self._names: dict[str, str] = {}
         self._facts: dict[str, facts.OsFacts] = {}
         self._short_ids: dict[str, tuple[str, ...]] | None = None
@@ -47,29 +47,24 @@ class Snapshot:
 
     def find_entry(self, uri: str) -> model.Entry | None:
         """Return what the database says of ``uri`` itself."""
-        if uri in self._entries:
-            return self._entries[uri]
-        with self._lock:
-            # what is not there is not remembered: anybody may ask anything
-            for entry in self.entries(listing.key_for(uri)):
-                self._entries[entry.id] = entry
-            return self._entries.get(uri)
+        for entry in self.entries(listing.key_for(uri)):
+            if entry.id == uri:
+                return entry
+        return None
 
-    def entries(self, key: str) -> list[model.Entry]:
+    def entries(self, key: str) -> tuple[model.Entry, ...]:
         """Return the systems of the files of ``key``: one, as a rule."""
-        parts: dict[str, list[model.Entry]] = {}
-
-        def build(path: str) -> list[model.Entry]:
-            root = document.parse(document.read(path))
-            return document.build_entries(
-                root, lambda what: self._warn(path, what)
-            )
-
-        with self._lock:
-            for entry in self._parts((listing.OS, key), build):
-                parts.setdefault(entry.id, []).append(entry)
-        merged = (model.merge(each) for each in parts.values())
-        return [entry for entry in merged if entry is not None]
+        entity = (listing.OS, key)
+        # what is not there is not remembered: anybody may ask for anything
+        if entity not in self.files:
+            return ()
+        known = self._entries.get(key)
+        if known is None:
+            with self._lock:
+                if key not in self._entries:
+                    self._entries[key] = self._read_entries(entity)
+                known = self._entries[key]
+        return known
 
     def keys_of(self, short_id: str) -> tuple[str, ...]:
         """Return the keys of those that may have ``short_id``, best first.
@@ -89,6 +84,20 @@ class Snapshot:
     def list_keys(self) -> list[str]:
         """Return the keys of all operating systems."""
         return sorted(key for kind, key in self.files if kind == listing.OS)
+
+    def _read_entries(
+        self, entity: tuple[str, str]
+    ) -> tuple[model.Entry, ...]:
+        def build(path: str) -> list[model.Entry]:
+            return document.build_entries(
+                document.parse(document.read(path)),
+                lambda what: self._warn(path, what),
+            )
+
+        parts: dict[str, list[model.Entry]] = {}
+        for entry in self._parts(entity, build):
+            parts.setdefault(entry.id, []).append(entry)
+        return tuple(model.merge(each) for each in parts.values())
 
     def _name_of(self, uri: str) -> str:
         """Return a device's name; one without a name goes by its URI."""
