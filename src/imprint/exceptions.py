@@ -19,3 +19,7 @@ class ForbiddenOverrideError(ImprintError):
 
 class ConflictingOverrideError(ImprintError):
     """The overrides cannot change for the server as it is now."""
+
+
+class InvalidRuleError(ImprintError):
+    """A file of hardware rules is not what it has to be."""
