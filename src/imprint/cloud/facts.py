@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 # The last fact: all others are there.
 READY = re.compile(r"^guest: ready: ", re.MULTILINE)
 
+_ETHERNET = "020000"
+_ADDRESS = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+_PCI = re.compile(r"(\S+) (\S+) class=0x(\w+) driver=(\S+)")
 _FACT = re.compile(r"^guest: ([\w-]+): (.*?)\r?$", re.MULTILINE)
 
 
@@ -37,6 +40,46 @@ class Facts:
     def pci_ids(self) -> set[str]:
         """Vendor and device of each PCI device, such as 8086:100e."""
         return {value.split()[1] for value in self.list("pci")}
+
+    @property
+    def nics(self) -> Sequence[str]:
+        """Each NIC as PCI id and driver: "8086:100e e1000".
+
+        That of virtio is the one of its PCI device, as that of a disk is.
+        """
+        return [
+            f"{device.id} {device.driver}"
+            for device in self._list_pci()
+            if device.kind == _ETHERNET
+        ]
+
+    @property
+    def disks(self) -> Sequence[str]:
+        """Each disk as its name and the driver it hangs on: "sda ahci"."""
+        drivers = {one.address: one.driver for one in self._list_pci()}
+        return [
+            f"{value.split()[0]} {drivers.get(_find_controller(value), '')}"
+            for value in self.list("disk")
+        ]
+
+    def _list_pci(self) -> Sequence[_Device]:
+        return [
+            _Device(*found.groups())
+            for value in self.list("pci")
+            if (found := _PCI.fullmatch(value))
+        ]
+
+
+class _Device(NamedTuple):
+    address: str
+    id: str
+    kind: str
+    driver: str
+
+
+def _find_controller(disk: str) -> str:
+    """Find the last PCI device on a disk's way, empty if there is none."""
+    return next(reversed(_ADDRESS.findall(disk)), "")
 
 
 def parse(console: str) -> Facts:

@@ -37,6 +37,10 @@ MICROVERSION = "2.98"
 _VERSION = {
     "OpenStack-API-Version": f"compute {MICROVERSION}, imprint 1.0",
 }
+# 1.1 is the first that shows where each comes from.
+_PROPERTIES = {
+    "OpenStack-API-Version": f"compute {MICROVERSION}, imprint 1.1",
+}
 # Emulated guests on a busy machine are slow, but say something now and then:
 # one that is silent this long hangs. The second limit is for all of a wait.
 SILENCE = 180
@@ -100,6 +104,14 @@ class Cloud:
         """Get a server, with its overrides."""
         answer = self._call("get", server)
         shown: dict[str, Any] = answer.json()["server"]
+        return shown
+
+    def read_properties(self, server: str) -> dict[str, dict[str, str]]:
+        """Get the image properties of a server: value and origin of each."""
+        answer = self._call(
+            "get", f"{server}/image-properties", headers=_PROPERTIES
+        )
+        shown: dict[str, dict[str, str]] = answer.json()["image_properties"]
         return shown
 
     def act(self, server: str, **action: Any) -> Response:
@@ -238,8 +250,9 @@ class Cloud:
     def _call(
         self, method: str, path: str, *, missing: bool = False, **more: Any
     ) -> Response:
+        more = {"headers": _VERSION, **more}
         answer: Response = self.connection.compute.request(
-            f"/servers/{path}", method.upper(), headers=_VERSION, **more
+            f"/servers/{path}", method.upper(), **more
         )
         gone = answer.status_code == HTTPStatus.NOT_FOUND
         if not answer.ok and not (missing and gone):

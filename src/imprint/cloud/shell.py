@@ -288,7 +288,6 @@ def run_exec(asked: argparse.Namespace, cloud: Cloud) -> int:
         )
     compute = computes.COMPUTES[asked.host - 1]
     environment = {
-        "PATH": SEARCH_PATH,
         "HOME": "/root",
         "LC_ALL": "C.UTF-8",
         "LIBVIRT_DEFAULT_URI": _LIBVIRT_URI,
@@ -305,7 +304,8 @@ def run_exec(asked: argparse.Namespace, cloud: Cloud) -> int:
             *("nsenter", f"--target={supervisor}"),
             *("--mount", "--pid", "--ipc", "--uts", "--root", "--wd", "--"),
             *(compute.enter_network if asked.network else compute.enter),
-            *("env", "--", *command),
+            # nsenter is the host's, found on its PATH; the rest is not.
+            *("env", "--", f"PATH={SEARCH_PATH}", *command),
         ],
         environment | {"PATH": os.environ["PATH"]},
     )

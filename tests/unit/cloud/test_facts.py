@@ -48,3 +48,26 @@ def test_a_guest_that_reports_again_is_the_same_boot():
     again = CONSOLE + "guest: up: IMPRINT\nguest: boot: 1-2\nguest: ready: 9\n"
     assert facts.parse(again).get("boot") == "1-2"
     assert facts.parse(again).list("ready") == ["9"]
+
+
+MACHINE = """\
+guest: pci: 0000:00:01.1 8086:7010 class=0x010180 driver=ata_piix
+guest: pci: 0000:00:03.0 1af4:1000 class=0x020000 driver=virtio-pci
+guest: pci: 0000:00:04.0 10ec:8139 class=0x020000 driver=8139cp
+guest: pci: 0000:02:00.0 1b36:000e class=0x060400 driver=none
+guest: pci: 0000:03:01.0 1af4:1042 class=0x010000 driver=virtio-pci
+guest: disk: sda bytes=1 path=/sys/devices/pci0000:00/0000:00:01.1/ata1/sda
+guest: disk: vda bytes=1\
+ path=/sys/devices/pci0000:00/0000:02:00.0/0000:03:01.0/virtio1/block/vda
+guest: disk: fda bytes=1 path=/sys/devices/platform/floppy.0/block/fda
+"""
+
+
+def test_a_nic_is_told_by_its_pci_device():
+    nics = facts.parse(MACHINE).nics
+    assert nics == ["1af4:1000 virtio-pci", "10ec:8139 8139cp"]
+
+
+def test_a_disk_hangs_on_the_last_pci_device_of_its_path():
+    disks = facts.parse(MACHINE).disks
+    assert disks == ["sda ata_piix", "vda virtio-pci", "fda "]
