@@ -5,9 +5,10 @@ own copy of the image carries them from there.  Some operations of
 nova-compute go back to the image in Glance or in the request instead, and
 those know nothing of one server.  This driver puts the server's own
 properties in their place, just before libvirt's configuration is built.
+Likewise what follows from the operating system that an image names: see
+:mod:`imprint.nova.hardware`, which decides it once for each server.
 
-It must not decide what a server gets or ask whether an override was allowed:
-that happened in the API.
+It must not ask whether an override was allowed: that happened in the API.
 """
 
 from __future__ import annotations
@@ -25,7 +26,15 @@ from nova.virt.libvirt import driver
 from nova.volume import cinder
 from oslo_log import log as logging
 
-from imprint.nova import disk_names, override_actions, system_metadata
+from imprint import conf
+from imprint.nova import (
+    disk_names,
+    guest_hardware,
+    hardware,
+    hardware_record,
+    override_actions,
+    system_metadata,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,6 +65,19 @@ def _own_image(instance: objects.Instance) -> dict[str, Any]:
     """Return the image as the server has it, in the form Glance answers."""
     return utils.get_image_from_system_metadata(
         utils.instance_sys_meta(instance)
+    )
+
+
+def _lay_over(
+    instance: objects.Instance, image_meta: objects.ImageMeta
+) -> objects.ImageMeta:
+    """Return an image with the server's overrides and hardware over it."""
+    kept = utils.instance_sys_meta(instance)
+    image_meta = system_metadata.overlay(
+        image_meta, hardware_record.read_applied(kept)
+    )
+    return system_metadata.overlay(
+        image_meta, system_metadata.read_record(kept)
     )
 
 
@@ -101,6 +123,36 @@ class LibvirtDriver(driver.LibvirtDriver):
         # The driver's own clients: no other part of Nova uses these objects.
         self._image_api = ImageAPI()
         self._volume_api = VolumeAPI()
+        conf.register_opts(CONF)
+        self._hardware = hardware.Hardware(self._host)
+
+    def init_host(self, host: str) -> None:
+        """Refuse to start where hardware cannot be decided as configured."""
+        self._hardware.start()
+        super().init_host(host)
+
+    def prepare_for_spawn(self, instance: objects.Instance) -> None:
+        """Decide the hardware of a new server.
+
+        The first step of a build on a host.  The bus of the root disk is
+        fixed in one of the next, so ``spawn`` would be too late.
+        """
+        self._hardware.decide(instance)
+        super().prepare_for_spawn(instance)
+
+    def default_root_device_name(
+        self,
+        instance: objects.Instance,
+        image_meta: objects.ImageMeta,
+        root_bdm: Any,
+    ) -> str:
+        """Name the root disk for the bus that was decided.
+
+        The manager passes the image of the request.
+        """
+        return super().default_root_device_name(
+            instance, _lay_over(instance, image_meta), root_bdm
+        )
 
     def spawn(
         self,
@@ -111,7 +163,7 @@ class LibvirtDriver(driver.LibvirtDriver):
         block_device_info: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
-        """Lay the overrides over the image that the manager read.
+        """Lay what the server has over the image that the manager read.
 
         A rebuild reads it from Glance again, unshelve and cross-cell resize
         read a snapshot.  Their own facts about the image (its format) count,
@@ -120,13 +172,14 @@ class LibvirtDriver(driver.LibvirtDriver):
         overrides = system_metadata.read_record(
             utils.instance_sys_meta(instance)
         )
+        self._hardware.settle(instance)
         if instance.vm_state == vm_states.SHELVED_OFFLOADED:
             # The snapshot has what the server had when it was shelved: an
             # override may have gone since.
             image_meta = image_meta.obj_clone()
             image_meta.properties = instance.image_meta.properties
         else:
-            image_meta = system_metadata.overlay(image_meta, overrides)
+            image_meta = _lay_over(instance, image_meta)
         if overrides and instance.vm_state == vm_states.BUILDING:
             # The conductor makes the action of a create, so nova-api has
             # none to add to.
@@ -161,6 +214,7 @@ class LibvirtDriver(driver.LibvirtDriver):
         registered with the server since: a guest made with ``pc`` would come
         back as ``q35`` where the host's default has changed.
         """
+        self._hardware.settle(instance)
         image_meta = instance.image_meta
         disk_names.settle(instance, image_meta, block_device_info)
         super().finish_migration(
@@ -188,6 +242,7 @@ class LibvirtDriver(driver.LibvirtDriver):
         **kwargs: Any,
     ) -> None:
         """Build the guest again on the host that it came from."""
+        self._hardware.settle(instance)
         disk_names.settle(instance, instance.image_meta, block_device_info)
         super().finish_revert_migration(
             context,
@@ -215,6 +270,7 @@ class LibvirtDriver(driver.LibvirtDriver):
         registers its defaults only with a new guest, here where one of those
         properties went.
         """
+        self._hardware.settle(instance)
         disk_names.settle(instance, instance.image_meta, block_device_info)
         super()._hard_reboot(
             context,
@@ -248,6 +304,58 @@ class LibvirtDriver(driver.LibvirtDriver):
         finally:
             if kept is not None:
                 instance.system_metadata[_MACHINE_TYPE] = kept
+
+    def _register_undefined_instance_details(
+        self, context: Any, instance: objects.Instance
+    ) -> None:
+        """Leave a server alone whose hardware is decided with its next guest.
+
+        At every start of nova-compute Nova registers its defaults for what a
+        server has not.  They would count as declared.
+        """
+        if not hardware_record.is_due(instance.system_metadata):
+            super()._register_undefined_instance_details(context, instance)
+
+    def _create_snapshot_metadata(
+        self,
+        image_meta: objects.ImageMeta,
+        instance: objects.Instance,
+        *args: Any,
+        **kwargs: Any,
+    ) -> dict[str, Any]:
+        """Leave out an os_type that nobody declared.
+
+        Nova writes it into the image once more, from the server.  The image
+        of a shelved server has had it from the API.
+        """
+        metadata: dict[str, Any] = super()._create_snapshot_metadata(
+            image_meta, instance, *args, **kwargs
+        )
+        if "os_type" in hardware_record.list_applied(instance.system_metadata):
+            del metadata["properties"]["os_type"]
+        return metadata
+
+    def _get_guest_config(
+        self,
+        instance: objects.Instance,
+        network_info: Any,
+        image_meta: objects.ImageMeta,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Any:
+        """Give the guest the clock and the features of the record.
+
+        Nova's methods for these see neither the server nor os_name.
+        """
+        guest = super()._get_guest_config(
+            instance, network_info, image_meta, *args, **kwargs
+        )
+        record = hardware_record.read(instance.system_metadata)
+        if record is not None:
+            guest_hardware.apply(
+                guest, record.choices, instance.os_type, image_meta
+            )
+        return guest
 
     def _set_features(
         self,

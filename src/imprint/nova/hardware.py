@@ -1,0 +1,244 @@
+"""Decides a server's hardware from its operating system, on its host.
+
+Brings together what only a compute host knows: the libosinfo database and the
+rules that are installed on it, and what its libvirt can do.  What was decided
+is in the server's record from then on, :mod:`imprint.nova.hardware_record`.
+
+Nothing here saves an instance: while a server is built, its networks are
+allocated in the background and a save would overwrite what comes of that.
+Nova's manager saves the server after each of the driver's operations.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from nova import exception, utils
+from nova.conf import CONF
+from nova.virt.libvirt import utils as libvirt_utils
+from oslo_log import log as logging
+
+from imprint import exceptions
+from imprint.hardware import files, rules
+from imprint.nova import hardware_record, host_facts
+from imprint.osinfo.database import Database, Match
+from imprint.osinfo.search_path import build_search_path
+from imprint.properties.names import show
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nova import objects
+    from nova.virt.libvirt import host as libvirt_host
+
+    from imprint.hardware.choices import Choices
+    from imprint.hardware.facts import HostFacts
+
+LOG = logging.getLogger(__name__)
+
+#: what os_type says of the family, as libosinfo names it
+_FAMILIES = {"windows": "winnt", "linux": "linux"}
+
+
+class Hardware:
+    """The hardware of the servers on one host."""
+
+    def __init__(self, host: libvirt_host.Host) -> None:
+        self._facts = host_facts.Reader(host)
+        self._database = Database(
+            build_search_path(os.environ, CONF.imprint.osinfo_dirs)
+        )
+        self._rules = rules.Rules()
+
+    def start(self) -> None:
+        """Read the rules and look for the database.
+
+        :raises InvalidConfiguration: a rule file with an error, or no
+            database where the operator wants it always
+        """
+        if not _is_asked():
+            return
+        try:
+            self._rules = files.load(CONF.imprint.hardware_dir)
+        except exceptions.InvalidRuleError as exc:
+            raise exception.InvalidConfiguration(str(exc)) from exc
+        if self._database.exists():
+            return
+        text = (
+            "There is no libosinfo database on this host (package osinfo-db, "
+            "or [imprint] osinfo_dirs)"
+        )
+        if _is_strict():
+            raise exception.InvalidConfiguration(
+                f"{text}, and [libvirt] hardware_config = libosinfo needs it"
+            )
+        LOG.info("%s: servers with os_name get Nova's defaults", text)
+
+    def decide(self, instance: objects.Instance) -> None:
+        """Decide anew for a server and write it down.
+
+        Nothing may be left of a decision of another host, for another machine
+        type: a build that failed there comes here with what it wrote.
+
+        :raises InstanceUnacceptable: in strict mode, an os_name that nothing
+            is known of
+        """
+        kept = instance.system_metadata
+        _withdraw(instance)
+        name = kept.get(utils.SM_IMAGE_PROP_PREFIX + hardware_record.OS_NAME)
+        match = self._find(instance, name) if name and _is_asked() else None
+        if match is None:
+            hardware_record.clear(kept)
+        else:
+            record = self._build_record(instance, name, match)
+            hardware_record.write(kept, record)
+            _apply(instance, record)
+
+    def settle(self, instance: objects.Instance) -> None:
+        """Give a server's next guest what was decided for it.
+
+        Decides only where that is due: for a rebuild, or where os_name
+        changed.  Otherwise the record counts, whatever the database and the
+        configuration are by now.
+
+        :raises InstanceUnacceptable: as :meth:`decide`
+        """
+        kept = instance.system_metadata
+        record = hardware_record.read(kept)
+        if hardware_record.is_due(kept):
+            self.decide(instance)
+        elif record is not None:
+            _apply(instance, record)
+            if not _is_about(record, instance):
+                self.decide(instance)
+
+    def _find(self, instance: objects.Instance, name: str) -> Match | None:
+        """Find the operating system of a server; None: not known."""
+        if not self._database.exists():
+            if _is_strict():
+                _refuse(instance, "this host has no libosinfo database")
+            return None
+        declared = hardware_record.read_declared(instance.system_metadata)
+        match = self._database.resolve(
+            name,
+            distro=declared.get("os_distro"),
+            version=declared.get("os_version"),
+            family=_FAMILIES.get(declared.get("os_type", "")),
+        )
+        if _is_strict() and (match is None or match.how == "family"):
+            _refuse(
+                instance,
+                f"os_name {show(name)} is no operating system that the "
+                f"libosinfo database knows",
+            )
+        if match is None:
+            LOG.warning(
+                "os_name %s is no operating system that the libosinfo "
+                "database knows: the server gets Nova's defaults",
+                show(name),
+                instance=instance,
+            )
+        return match
+
+    def _build_record(
+        self, instance: objects.Instance, name: str, match: Match
+    ) -> hardware_record.Record:
+        kept = instance.system_metadata
+        declared = hardware_record.read_declared(kept)
+        host = self._facts.read(instance.image_meta)
+        choices = rules.decide(match.facts, host, declared, self._rules)
+        _log(instance, name, match, choices)
+        inputs = hardware_record.read_due_inputs(kept)
+        if inputs is None:
+            inputs = hardware_record.build_inputs(declared)
+        return hardware_record.Record(
+            name=name,
+            inputs=inputs,
+            machine_type=_find_machine_type(choices, declared, host),
+            choices=choices,
+        )
+
+
+def _is_asked() -> bool:
+    """Tell whether the database is asked for new servers at all."""
+    return (
+        CONF.libvirt.hardware_config != "fixed"
+        # the rules know no other
+        and CONF.libvirt.virt_type in ("kvm", "qemu")
+    )
+
+
+def _is_strict() -> bool:
+    return CONF.libvirt.hardware_config == "libosinfo"
+
+
+def _refuse(instance: objects.Instance, reason: str) -> None:
+    raise exception.InstanceUnacceptable(
+        instance_id=instance.uuid, reason=reason
+    )
+
+
+def _find_machine_type(
+    choices: Choices, declared: Mapping[str, Any], host: HostFacts
+) -> str:
+    chosen = rules.select(choices, declared).get("hw_machine_type")
+    return chosen.value if chosen else host.machine_type
+
+
+def _is_about(
+    record: hardware_record.Record, instance: objects.Instance
+) -> bool:
+    """Tell whether a record is about the guest that is built next.
+
+    After a rebuild the host's default may have become another chipset, which
+    has other buses; Nova keeps the machine type of a server otherwise.
+    """
+    image = utils.SM_IMAGE_PROP_PREFIX
+    machine_type = libvirt_utils.get_machine_type(instance.image_meta) or ""
+    return record.name == instance.system_metadata.get(
+        image + hardware_record.OS_NAME
+    ) and ("q35" in record.machine_type) == ("q35" in machine_type)
+
+
+def _withdraw(instance: objects.Instance) -> None:
+    kept = instance.system_metadata
+    if "os_type" in hardware_record.list_applied(kept):
+        instance.os_type = None
+    hardware_record.withdraw(kept)
+
+
+def _apply(instance: objects.Instance, record: hardware_record.Record) -> None:
+    """Put the record into the server's copy of its image.
+
+    Nova has a column for os_type, and reads it there.
+    """
+    _withdraw(instance)
+    hardware_record.apply(instance.system_metadata, record)
+    applied = hardware_record.read_applied(instance.system_metadata)
+    if "os_type" in applied:
+        instance.os_type = applied["os_type"]
+
+
+def _log(
+    instance: objects.Instance, name: str, match: Match, choices: Choices
+) -> None:
+    declared = hardware_record.read_declared(instance.system_metadata)
+    chosen = rules.select(choices, declared)
+    LOG.info(
+        "Hardware for os_name %(name)s (%(reason)s): %(chosen)s; clock "
+        "%(clock)s (%(why)s)",
+        {
+            "name": show(name),
+            "reason": match.reason,
+            "chosen": ", ".join(
+                f"{key}={choice.value} ({choice.reason})"
+                for key, choice in chosen.items()
+            ),
+            "clock": choices.clock_offset.value,
+            "why": choices.clock_offset.reason,
+        },
+        instance=instance,
+    )
+    for note in choices.notes:
+        LOG.info("Hardware: %s", note, instance=instance)
