@@ -49,6 +49,12 @@ def get_machine_kind(machine_type: str) -> str:
     return machine_type
 
 
+def is_machine(machine_type: str, patterns: Iterable[str]) -> bool:
+    """Tell whether a machine type or its kind is one of these."""
+    kind = get_machine_kind(machine_type)
+    return _is_one_of((machine_type, kind), list(patterns))
+
+
 def find_device(os: OsFacts, patterns: Iterable[str]) -> str | None:
     """Find the first supported device that a pattern names."""
     for pattern in patterns:
@@ -126,9 +132,10 @@ _CHECKS: Mapping[str, Callable[[Any, Guest], bool]] = {
     "lacks": lambda wanted, guest: (
         find_device(guest.os, list_names(wanted)) is None
     ),
-    "machine_type": lambda wanted, guest: _is_one_of(
-        (guest.machine_type, get_machine_kind(guest.machine_type)), wanted
+    "machine_type": lambda wanted, guest: is_machine(
+        guest.machine_type, list_names(wanted)
     ),
+    "removed": lambda wanted, guest: _is_one_of(guest.os.removed, wanted),
     # who has no date was released neither before nor after
     "released_after": lambda wanted, guest: (
         guest.os.release_date is not None and guest.os.release_date > wanted

@@ -21,10 +21,21 @@ def load(directory: str | os.PathLike[str] | None = None) -> rules.Rules:
     loaded = rules.Rules(rules=rules.parse(own.read_text("utf-8"), _OWN))
     if directory is None:
         return loaded
-    for path in sorted(pathlib.Path(directory).glob("*.toml")):
+    for path in _list_files(pathlib.Path(directory)):
         try:
             text = path.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as exc:
             raise exceptions.InvalidRuleError(f"{path}: {exc}") from exc
         loaded = loaded.extend(rules.parse(text, str(path)))
     return loaded
+
+
+def _list_files(directory: pathlib.Path) -> list[pathlib.Path]:
+    try:
+        return sorted(
+            path for path in directory.iterdir() if path.suffix == ".toml"
+        )
+    except FileNotFoundError:
+        return []
+    except OSError as exc:
+        raise exceptions.InvalidRuleError(f"{directory}: {exc}") from exc

@@ -1,30 +1,15 @@
 """What a host cannot give a guest, whatever a rule prefers.
 
-Each function returns the reason or None.  What libvirt tells of the host
-counts where it is known and is about the machine type that the guest gets;
-the rest is how QEMU's machines are made.
+What libvirt tells of the host counts where it is known and is about the
+machine type that the guest gets; the rest is how QEMU's machines are made.
 """
 
 import fnmatch
 from collections.abc import Collection, Mapping
 
 from imprint.hardware.conditions import Guest, get_machine_kind
-from imprint.hardware.facts import HostFacts
 
 X86 = frozenset(("i686", "x86_64"))
-
-#: timers that are devices of a PC
-_PC_TIMERS = frozenset(("hpet", "pit", "rtc"))
-#: clocks that only KVM gives; under plain emulation QEMU offers neither
-_KVM_TIMERS = frozenset(("hypervclock", "kvmclock"))
-#: https://gitlab.com/qemu-project/qemu/-/blob/v9.2.0/docs/system/i386/hyperv.rst
-_ENLIGHTENMENT_NEEDS = {
-    "evmcs": "vapic",
-    "ipi": "vpindex",
-    "stimer": "synic",
-    "synic": "vpindex",
-    "tlbflush": "vpindex",
-}
 
 # Names of devices in the database, by property and value, for what its
 # administrator takes away.
@@ -49,62 +34,11 @@ _DEVICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def refuse_machine_type(value: str, host: HostFacts) -> str | None:
-    """Say why a guest cannot have a machine type of this host."""
-    kind = get_machine_kind(value)
-    if kind in {"pc", "q35"} and host.arch not in X86:
-        return f"{host.arch} has no such machine"
-    allowed = host.machine_types
-    if allowed is not None and not {value, kind} & {
-        name for each in allowed for name in (each, get_machine_kind(each))
-    }:
-        return "the host does not have it"
-    return None
-
-
-def refuse_property(name: str, value: str, guest: Guest) -> str | None:
+def refuse(name: str, value: str, guest: Guest) -> str | None:
     """Say why a guest cannot have this value of an image property."""
     return _refuse_removed(name, value, guest) or (
         _REFUSALS[name](value, guest) if name in _REFUSALS else None
     )
-
-
-def refuse_timer(name: str, host: HostFacts) -> str | None:
-    """Say why a guest cannot have a timer."""
-    if host.arch not in X86 and name in _PC_TIMERS | _KVM_TIMERS:
-        return f"{host.arch} has no such timer"
-    if host.virt_type != "kvm" and name in _KVM_TIMERS:
-        return "only KVM has it"
-    return None
-
-
-def refuse_hyperv(host: HostFacts) -> str | None:
-    """Say why a guest can have no Hyper-V enlightenments at all.
-
-    QEMU without KVM does not start a guest with them: "kernel doesn't allow
-    setting HyperV VP_INDEX".
-    """
-    if host.arch not in X86:
-        return f"{host.arch} has none"
-    if host.virt_type != "kvm":
-        return "only KVM has them"
-    return None
-
-
-def refuse_enlightenment(
-    name: str, others: Collection[str], host: HostFacts
-) -> str | None:
-    """Say why a guest cannot have one of them.
-
-    :param others: the enlightenments it can have, and its timers
-    """
-    if host.hyperv is not None and name not in host.hyperv:
-        return "the host does not have it"
-    if (needed := _ENLIGHTENMENT_NEEDS.get(name)) and needed not in others:
-        return f"it needs {needed}"
-    if name == "stimer" and "hypervclock" not in others:
-        return "it needs the timer hypervclock"
-    return None
 
 
 def _refuse_removed(name: str, value: str, guest: Guest) -> str | None:
@@ -115,6 +49,18 @@ def _refuse_removed(name: str, value: str, guest: Guest) -> str | None:
         if device in guest.os.removed:
             return f"{guest.os.removed[device]} takes {device} away"
     return None
+
+
+def _refuse_machine_type(value: str, guest: Guest) -> str | None:
+    kind = get_machine_kind(value)
+    if kind in {"pc", "q35"} and guest.host.arch not in X86:
+        return f"{guest.host.arch} has no such machine"
+    allowed = guest.host.machine_types
+    if allowed is None or value in allowed:
+        return None
+    if value == kind and kind in map(get_machine_kind, allowed):
+        return None
+    return "the host does not have it"
 
 
 def _is_described(guest: Guest) -> bool:
@@ -168,6 +114,7 @@ def _refuse_input_bus(value: str, guest: Guest) -> str | None:
 _REFUSALS = {
     "hw_disk_bus": _refuse_disk_bus,
     "hw_input_bus": _refuse_input_bus,
+    "hw_machine_type": _refuse_machine_type,
     "hw_video_model": _refuse_video_model,
     "hw_vif_model": _refuse_vif_model,
 }

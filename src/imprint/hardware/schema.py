@@ -24,14 +24,14 @@ PROPERTIES = (
     "hw_vif_model",
     "os_type",
 )
-#: what a rule may recommend: image properties and fields of an image
+#: fields of an image that are no properties
+IMAGE_FIELDS = ("min_disk", "min_ram")
+#: image properties that a rule may recommend, beside those fields
 RECOMMENDATIONS = (
     "hw_firmware_type",
     "hw_tpm_model",
     "hw_tpm_version",
     "os_secure_boot",
-    "min_disk",
-    "min_ram",
 )
 #: https://libvirt.org/formatdomain.html#hypervisor-features
 HYPERV = (
@@ -89,6 +89,7 @@ _CONDITION = _table(
         },
         "lacks": _NAMES,
         "machine_type": _NAMES,
+        "removed": _NAMES,
         "released_after": {"type": "string", "format": "date"},
         "released_before": {"type": "string", "format": "date"},
         "short_id": _NAMES,
@@ -103,7 +104,7 @@ _CONDITION = _table(
     }
 )
 _PREFERENCE = _table(
-    {"has": _NAMES, "value": _NAME},
+    {"has": _NAMES, "machine_type": _NAMES, "value": _NAME},
     "value",
     type=["string", "object"],
     minLength=1,
@@ -150,8 +151,10 @@ _RULE = _table(
         "recommend": _table(
             {
                 **dict.fromkeys(RECOMMENDATIONS, _NAME),
-                "min_disk": {"type": "integer", "minimum": 1},
-                "min_ram": {"type": "integer", "minimum": 1},
+                **{
+                    name: {"type": "integer", "minimum": 1}
+                    for name in IMAGE_FIELDS
+                },
             }
         ),
     },
