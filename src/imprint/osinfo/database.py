@@ -4,7 +4,6 @@ Reads the XML itself, lazily: a process that asks about one system parses the
 files of that system, its ancestors and their devices.
 """
 
-import dataclasses
 import logging
 import threading
 import time
@@ -12,22 +11,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from imprint.hardware import facts
-from imprint.osinfo import listing, model, snapshot
+from imprint.osinfo import listing, matching, model, snapshot
+from imprint.osinfo.matching import Match
+
+__all__ = ["Database", "Match"]
 
 LOG = logging.getLogger(__name__)
 
 CHECK_SECONDS = 1.0
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Match:
-    """The operating system that a name stands for."""
-
-    facts: facts.OsFacts
-    #: "id", "short-id", "distro-version", "nearest-version",
-    #: "unknown-version" or "family"
-    how: str
-    reason: str
 
 
 class Database:
@@ -60,7 +51,7 @@ class Database:
         current = self._current()
         if "://" in name:
             return current.find_facts(name)
-        return _find_short_id(current, name)
+        return current.find_short_id(name)
 
     def find_entry(self, uri: str) -> model.Entry | None:
         """Return what the database says of ``uri`` itself, not inherited."""
@@ -69,11 +60,10 @@ class Database:
     def list_all(self) -> list[facts.OsFacts]:
         """Return every operating system, by its URI."""
         current = self._current()
-        found = {}
-        for key in current.list_keys():
-            for entry in current.entries(key):
-                found[entry.id] = current.find_facts(entry.id)
-        return [each for _, each in sorted(found.items()) if each]
+        found = (
+            current.find_facts(entry.id) for entry in current.list_entries()
+        )
+        return sorted(filter(None, found), key=lambda each: each.id)
 
     def resolve(
         self,
@@ -83,13 +73,14 @@ class Database:
         version: str | None = None,
         family: str | None = None,
     ) -> Match | None:
-        """Return the system that fits ``name`` best."""
-        found = self.find(name)
-        if found is None:
-            return None
-        how = "id" if "://" in name else "short-id"
-        reason = f"{name} is {found.id} in the database"
-        return Match(facts=found, how=how, reason=reason)
+        """Return the system that fits best, None if nothing does.
+
+        ``name`` is a URI or a short id, known or not; ``distro``,
+        ``version`` and ``family`` say what else is known, in Glance's words
+        or libosinfo's.
+        """
+        wanted = matching.Wanted.of(name, distro, version, family)
+        return matching.match(self._current(), wanted)
 
     def _current(self) -> snapshot.Snapshot:
         """Return the database as it is now, or was a moment ago."""
@@ -112,13 +103,3 @@ class Database:
         if (path, what) not in self._warned:
             self._warned.add((path, what))
             LOG.warning("%s in the libosinfo database: %s", path, what)
-
-
-def _find_short_id(
-    current: snapshot.Snapshot, name: str
-) -> facts.OsFacts | None:
-    for key in current.keys_of(name.lower()):
-        for entry in current.entries(key):
-            if name in entry.short_ids:
-                return current.find_facts(entry.id)
-    return None

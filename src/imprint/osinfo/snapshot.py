@@ -66,15 +66,29 @@ class Snapshot:
                 known = self._entries[key]
         return known
 
-    def keys_of(self, short_id: str) -> tuple[str, ...]:
-        """Return the keys of those that may have ``short_id``, best first.
+    def find_short_id(
+        self, short_id: str, *, any_case: bool = False
+    ) -> facts.OsFacts | None:
+        """Return the system with ``short_id``.
 
-        ``short_id`` is in lower case. The files have the last word.
+        Of several, the one in the directory of the highest priority.
         """
-        return self.short_ids().get(short_id, ())
+        folded = short_id.lower()
+        for key in self.short_ids().get(folded, ()):
+            for entry in self.entries(key):
+                names = entry.short_ids
+                if short_id in names or (
+                    any_case and folded in map(str.lower, names)
+                ):
+                    return self.find_facts(entry.id)
+        return None
 
     def short_ids(self) -> dict[str, tuple[str, ...]]:
-        """Return the keys for every short id, in lower case."""
+        """Return every short id, in lower case, and the keys it is in.
+
+        The best key comes first.  Some are of files that do not count, or
+        stand in a comment: the entries have the last word.
+        """
         if self._short_ids is None:
             with self._lock:
                 if self._short_ids is None:
@@ -84,6 +98,12 @@ class Snapshot:
     def list_keys(self) -> list[str]:
         """Return the keys of all operating systems."""
         return sorted(key for kind, key in self.files if kind == listing.OS)
+
+    def list_entries(self) -> list[model.Entry]:
+        """Return all operating systems, by their keys."""
+        return [
+            entry for key in self.list_keys() for entry in self.entries(key)
+        ]
 
     def _read_entries(
         self, entity: tuple[str, str]
