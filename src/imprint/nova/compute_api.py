@@ -20,6 +20,7 @@ from imprint.nova import (
     declared,
     disk_bus,
     errors,
+    hardware_record,
     image_api,
     image_properties,
     override_actions,
@@ -134,6 +135,7 @@ class API(compute.API):
             overrides=chosen,
             image=lambda: scoped.image,
             bus=rebuild.read_disk_bus(instance),
+            has_record=hardware_record.exists(instance.system_metadata),
         )
         super(API, scoped).rebuild(
             context, instance, image_href, *args, **kwargs
@@ -254,7 +256,7 @@ class API(compute.API):
     def _inherit_properties_from_image(
         self, image: dict[str, Any], *args: Any, **kwargs: Any
     ) -> dict[str, Any]:
-        """Put the record of a rebuild's overrides beside what is saved next.
+        """Put the records of a rebuild beside what is saved next.
 
         Nothing is checked after this, and Nova's save right behind it fails
         as a whole if the server is busy with something else.
@@ -264,6 +266,10 @@ class API(compute.API):
                 self.rebuilt.instance.system_metadata,
                 self.overrides or {},
                 self.replaced,
+            )
+            hardware_record.follow_rebuild(
+                self.rebuilt.instance.system_metadata,
+                image.get("properties") or {},
             )
         return super()._inherit_properties_from_image(image, *args, **kwargs)
 

@@ -86,9 +86,9 @@ class Hardware:
         """
         kept = instance.system_metadata
         _withdraw(instance)
-        name = kept.get(utils.SM_IMAGE_PROP_PREFIX + hardware_record.OS_NAME)
+        name = _read_os_name(instance)
         match = self._find(instance, name) if name and _is_asked() else None
-        if match is None:
+        if name is None or match is None:
             hardware_record.clear(kept)
         else:
             record = self._build_record(instance, name, match)
@@ -108,10 +108,14 @@ class Hardware:
         record = hardware_record.read(kept)
         if hardware_record.is_due(kept):
             self.decide(instance)
-        elif record is not None:
+        elif record is None:
+            return
+        elif record.name != _read_os_name(instance):
+            # rebuilt by a nova-api without Imprint
+            self.decide(instance)
+        elif not hardware_record.is_applied(kept):
             _apply(instance, record)
-            if not _is_about(record, instance):
-                self.decide(instance)
+            _keep_chipset(instance, record)
 
     def _find(self, instance: objects.Instance, name: str) -> Match | None:
         """Find the operating system of a server; None: not known."""
@@ -186,19 +190,25 @@ def _find_machine_type(
     return chosen.value if chosen else host.machine_type
 
 
-def _is_about(
-    record: hardware_record.Record, instance: objects.Instance
-) -> bool:
-    """Tell whether a record is about the guest that is built next.
+def _read_os_name(instance: objects.Instance) -> str | None:
+    return instance.system_metadata.get(
+        utils.SM_IMAGE_PROP_PREFIX + hardware_record.OS_NAME
+    )
 
-    After a rebuild the host's default may have become another chipset, which
-    has other buses; Nova keeps the machine type of a server otherwise.
+
+def _keep_chipset(
+    instance: objects.Instance, record: hardware_record.Record
+) -> None:
+    """Register the machine type of a rebuilt server where it matters.
+
+    Nova forgets it with a rebuild.  The host's default may have become
+    another chipset since, which has other buses than the record says.
     """
-    image = utils.SM_IMAGE_PROP_PREFIX
     machine_type = libvirt_utils.get_machine_type(instance.image_meta) or ""
-    return record.name == instance.system_metadata.get(
-        image + hardware_record.OS_NAME
-    ) and ("q35" in record.machine_type) == ("q35" in machine_type)
+    if ("q35" in machine_type) != ("q35" in record.machine_type):
+        instance.system_metadata[
+            utils.SM_IMAGE_PROP_PREFIX + "hw_machine_type"
+        ] = record.machine_type
 
 
 def _withdraw(instance: objects.Instance) -> None:
@@ -213,9 +223,9 @@ def _apply(instance: objects.Instance, record: hardware_record.Record) -> None:
 
     Nova has a column for os_type, and reads it there.
     """
-    _withdraw(instance)
-    hardware_record.apply(instance.system_metadata, record)
-    applied = hardware_record.read_applied(instance.system_metadata)
+    kept = instance.system_metadata
+    hardware_record.apply(kept, record, hardware_record.read_declared(kept))
+    applied = hardware_record.read_applied(kept)
     if "os_type" in applied:
         instance.os_type = applied["os_type"]
 
@@ -227,7 +237,7 @@ def _log(
     chosen = rules.select(choices, declared)
     LOG.info(
         "Hardware for os_name %(name)s (%(reason)s): %(chosen)s; clock "
-        "%(clock)s (%(why)s)",
+        "%(clock)s (%(why)s) with %(timers)s; Hyper-V: %(hyperv)s",
         {
             "name": show(name),
             "reason": match.reason,
@@ -237,6 +247,9 @@ def _log(
             ),
             "clock": choices.clock_offset.value,
             "why": choices.clock_offset.reason,
+            "timers": ", ".join(timer.name for timer in choices.timers)
+            or "no timers",
+            "hyperv": ", ".join(choices.hyperv) or "none",
         },
         instance=instance,
     )

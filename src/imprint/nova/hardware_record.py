@@ -90,7 +90,51 @@ def follow_rebuild(
     ):
         mark_due(system_metadata, declared)
     else:
-        _forget_declared(system_metadata, declared)
+        # Nova takes all of the copy away
+        system_metadata.pop(_APPLIED, None)
+
+
+def follow_change(
+    system_metadata: Mapping[str, Any],
+    has: Mapping[str, Any],
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return what a change of overrides makes of a server's hardware.
+
+    ``has`` are the properties that the server is to have as far as they do
+    not follow from its record, ``before`` and ``after`` are what image and
+    overrides say.  All properties and the system metadata of the record come
+    back.  The record stays and is applied, unless the change is about what it
+    was made with.
+    """
+    changed = {_IMAGE + name: value for name, value in has.items()}
+    changed.update(_read_keys(system_metadata))
+    record = read(system_metadata)
+    if needs_decision(system_metadata, before, after):
+        clear(changed)
+        if after.get(OS_NAME):
+            mark_due(changed, after)
+    elif record is not None:
+        _forget_declared(changed, after)
+        apply(changed, record, _add_current(after))
+    return read_image_properties(changed), _read_keys(changed)
+
+
+def needs_decision(
+    system_metadata: Mapping[str, Any],
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+) -> bool:
+    """Tell whether a change of overrides makes the server's hardware another.
+
+    A server with os_name but without a record got Nova's defaults: another
+    machine type alone does not make it one that is decided for.
+    """
+    names = INPUTS if exists(system_metadata) else ("hw_virtio_drivers",)
+    return is_due(system_metadata) or any(
+        before.get(name) != after.get(name) for name in (OS_NAME, *names)
+    )
 
 
 def build_inputs(declared: Mapping[str, Any]) -> str:
@@ -133,6 +177,11 @@ def read(system_metadata: Mapping[str, Any]) -> Record | None:
     )
 
 
+def exists(system_metadata: Mapping[str, Any]) -> bool:
+    """Tell whether a server's hardware was decided, or is to be."""
+    return bool(_read_keys(system_metadata))
+
+
 def write(system_metadata: MutableMapping[str, Any], record: Record) -> None:
     """Write ``record`` in the place of the present one; nothing is applied."""
     clear(system_metadata)
@@ -157,9 +206,7 @@ def write(system_metadata: MutableMapping[str, Any], record: Record) -> None:
 
 def clear(system_metadata: MutableMapping[str, Any]) -> None:
     """Remove the record; what was applied stays in the copy of the image."""
-    for key in [
-        key for key in system_metadata if key.startswith(HARDWARE_PREFIX)
-    ]:
+    for key in _read_keys(system_metadata):
         del system_metadata[key]
 
 
@@ -211,13 +258,13 @@ def read_declared(system_metadata: Mapping[str, Any]) -> dict[str, Any]:
     By current names too: vmware_adaptertype declares hw_disk_bus.
     """
     applied = list_applied(system_metadata)
-    declared = {
-        name: value
-        for name, value in read_image_properties(system_metadata).items()
-        if name not in applied
-    }
-    current = effective.read_current(declared, image_properties.vocabulary())
-    return {**declared, **current}
+    return _add_current(
+        {
+            name: value
+            for name, value in read_image_properties(system_metadata).items()
+            if name not in applied
+        }
+    )
 
 
 def read_applied(system_metadata: Mapping[str, Any]) -> dict[str, str]:
@@ -228,13 +275,22 @@ def read_applied(system_metadata: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def apply(system_metadata: MutableMapping[str, Any], record: Record) -> None:
+def is_applied(system_metadata: Mapping[str, Any]) -> bool:
+    """Tell whether the copy of the image has what the record says."""
+    return _APPLIED in system_metadata
+
+
+def apply(
+    system_metadata: MutableMapping[str, Any],
+    record: Record,
+    declared: Mapping[str, Any],
+) -> None:
     """Give the server's copy of its image what nothing else says.
 
-    ``record`` is the one that is written.  What was applied and is not any
-    more goes.
+    ``record`` is the one that is written, ``declared`` is what image and
+    overrides say, without what Nova registered.  What was applied and is not
+    any more goes.
     """
-    declared = read_declared(system_metadata)
     withdraw(system_metadata)
     chosen = rules.select(record.choices, declared)
     for name, choice in chosen.items():
@@ -247,6 +303,20 @@ def withdraw(system_metadata: MutableMapping[str, Any]) -> None:
     for name in list_applied(system_metadata):
         del system_metadata[_IMAGE + name]
     system_metadata.pop(_APPLIED, None)
+
+
+def _add_current(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Add the current names of what an image says by legacy ones."""
+    current = effective.read_current(properties, image_properties.vocabulary())
+    return {**properties, **current}
+
+
+def _read_keys(system_metadata: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: value
+        for key, value in system_metadata.items()
+        if key.startswith(HARDWARE_PREFIX)
+    }
 
 
 def _forget_declared(

@@ -22,6 +22,7 @@ from imprint.nova import (
     declared,
     disk_bus,
     errors,
+    hardware_record,
     image_properties,
     override_actions,
     scheduling,
@@ -63,6 +64,8 @@ class Plan:
     #: what Nova registered and the new overrides stand for, as far as it is
     #: to come back without them
     registered: Mapping[str, str]
+    #: the record of its hardware to come, as in its system metadata
+    hardware: Mapping[str, str]
 
     @property
     def image(self) -> dict[str, Any]:
@@ -150,13 +153,22 @@ class API(compute_api.API):
         registered = system_metadata.read_registered(kept)
         if _MACHINE_TYPE in computed:
             registered[_MACHINE_TYPE] = had[_MACHINE_TYPE]
+        after = image["properties"]
+        if hardware_record.needs_decision(kept, declared_before, after):
+            # the host of the next start computes all of it again
+            computed = frozenset()
+        has = _add_computed(had, computed, after, registered)
+        has, hardware = hardware_record.follow_change(
+            kept, has, declared_before, after
+        )
         return Plan(
             before=before,
             after=dict(overrides),
             had=had,
-            has=_add_computed(had, computed, image["properties"], registered),
+            has=has,
+            hardware=hardware,
             declared_before=declared_before,
-            declared=image["properties"],
+            declared=after,
             replaced=scoped.replaced,
             registered={
                 name: value
@@ -349,6 +361,8 @@ class _Change:
         for key in [key for key in kept if key.startswith(prefix)]:
             del kept[key]
         kept.update({prefix + name: value for name, value in plan.has.items()})
+        hardware_record.clear(kept)
+        kept.update(plan.hardware)
         system_metadata.replace_record(kept, plan.after, plan.replaced)
         system_metadata.write_registered(kept, plan.registered)
         instance.system_metadata = kept

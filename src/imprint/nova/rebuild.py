@@ -13,7 +13,7 @@ from nova import objects, utils
 from nova.compute import utils as compute_utils
 
 from imprint import exceptions
-from imprint.nova import disk_bus
+from imprint.nova import disk_bus, hardware_record
 from imprint.properties import names
 
 if TYPE_CHECKING:
@@ -110,18 +110,21 @@ class Conductor:
         overrides: Mapping[str, str],
         image: Callable[[], dict[str, Any]],
         bus: str | None,
+        has_record: bool,
     ) -> None:
         """Wrap ``conductor``.
 
         ``before`` and ``overrides`` are the server's overrides until now and
         from now on, ``image`` returns the image with the latter merged,
-        ``bus`` is the effective hw_disk_bus until now.
+        ``bus`` is the effective hw_disk_bus until now, ``has_record`` tells
+        whether the server's hardware was chosen by its operating system.
         """
         self._conductor = conductor
         self._before = before
         self._overrides = overrides
         self._image = image
         self._bus = bus
+        self._has_record = has_record
 
     def rebuild_instance(
         self,
@@ -135,7 +138,13 @@ class Conductor:
     ) -> Any:
         """Rebuild; ``host`` is None where the scheduler is asked."""
         image = self._image()
-        if _DISK_BUS in self._before or _DISK_BUS in self._overrides:
+        if (
+            _DISK_BUS in self._before
+            or _DISK_BUS in self._overrides
+            # where the image says no bus, its host chooses
+            or self._has_record
+            or image["properties"].get(hardware_record.OS_NAME)
+        ):
             disk_bus.realign(
                 instance, bdms, {_DISK_BUS: self._bus}, image["properties"]
             )

@@ -186,7 +186,7 @@ def describe(
         system_metadata.read_image_properties(kept),
         overrides=system_metadata.read_record(kept),
         replaced=system_metadata.read_replaced(kept),
-        computed={Origin.NOVA: declared.find_computed(kept, request_spec)},
+        computed=declared.find_origins(kept, request_spec),
         vocabulary=image_properties.vocabulary(),
     )
     return {name: found.render() for name, found in described.items()}

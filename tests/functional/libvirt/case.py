@@ -4,8 +4,10 @@ A test reads the domain as libvirt was given it, whole: the fake itself keeps
 only the parts that Nova asks for again.
 """
 
+import tempfile
 from unittest import mock
 
+import fixtures
 from lxml import etree
 from nova.tests.fixtures import libvirt as fakelibvirt
 from nova.tests.functional.libvirt import base
@@ -64,9 +66,23 @@ class LibvirtCase(case.ApiCase, base.ServersTestBase):
     def setUp(self):
         super().setUp()
         self.flags(virt_type=self.virt_type, group="libvirt")
+        # nothing of the host that the tests run on
+        for kind in ("DATA", "SYSTEM", "LOCAL", "USER"):
+            self.useFixture(
+                fixtures.EnvironmentVariable(
+                    f"OSINFO_{kind}_DIR", self.make_directory()
+                )
+            )
+        self.flags(hardware_dir=self.make_directory(), group="imprint")
         self.domains = {}
         for name in ("createXML", "defineXML"):
             self.record_domains(name)
+
+    def make_directory(self):
+        """Return an empty directory, until the end of the test."""
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        return directory.name
 
     def _setup_compute_service(self):
         # A test starts its hosts itself, to say what they can do.

@@ -1,7 +1,6 @@
 """Servers whose operating system a small libosinfo database knows."""
 
 import logging
-import tempfile
 
 import fixtures
 from tests.functional.libvirt import case, osinfo
@@ -18,25 +17,11 @@ class HardwareCase(case.LibvirtCase):
         self.database = self.make_directory()
         self.rules = self.make_directory()
         osinfo.write_database(self.database)
-        # nothing of the host that the tests run on
-        for variable in (
-            "OSINFO_SYSTEM_DIR",
-            "OSINFO_LOCAL_DIR",
-            "OSINFO_USER_DIR",
-        ):
-            self.useFixture(
-                fixtures.EnvironmentVariable(variable, self.make_directory())
-            )
         self.flags(
             osinfo_dirs=[self.database],
             hardware_dir=self.rules,
             group="imprint",
         )
-
-    def make_directory(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        return directory.name
 
     def kept(self, server):
         """Return the system metadata of a server."""
