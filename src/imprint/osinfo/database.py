@@ -44,7 +44,9 @@ class Database:
 
     def exists(self) -> bool:
         """Tell whether some directory holds an operating system."""
-        return any(kind == listing.OS for kind, _ in self._current().files)
+        return any(
+            kind == listing.OS for kind, _ in self._current().files.entities
+        )
 
     def find(self, name: str) -> facts.OsFacts | None:
         """Return the system with this URI or short id, exactly."""
@@ -91,8 +93,8 @@ class Database:
             known = self._snapshot
             if known is not None and time.monotonic() < self._check_at:
                 return known
-            files = listing.scan(self._directories, self._warn)
-            if known is None or files != known.files:
+            if known is None or not known.files.is_current():
+                files = listing.scan(self._directories, self._warn)
                 known = snapshot.Snapshot(files, self._warn)
                 self._snapshot = known
             self._check_at = time.monotonic() + self._check_seconds

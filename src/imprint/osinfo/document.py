@@ -5,9 +5,8 @@ document type (so no entities), and what it says is data.  Text and numbers are
 read as libosinfo reads them; elements that nobody asks for are passed over.
 """
 
-import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from xml.etree import ElementTree as ET
 
 from imprint.hardware import facts
@@ -16,6 +15,7 @@ from imprint.osinfo import model
 MAX_BYTES = 1 << 20  # the largest file of the database has 23 kB
 _DOCTYPE = b"<!DOCTYPE"  # no other spelling is XML
 _NUMBERS = {"n-cpus": "cpus", "ram": "ram", "storage": "storage"}
+_YES = {"true", "yes"}
 _MAX_NUMBER = (1 << 63) - 1  # as in libosinfo
 
 
@@ -23,15 +23,19 @@ class InvalidDocumentError(Exception):
     """A file is not what the database consists of; the message says why."""
 
 
-def read(path: str) -> bytes:
-    """Return what is in the file ``path``.
+def read(path: str, size: int) -> bytes:
+    """Return the ``size`` bytes that are in the file ``path``.
 
     Raises OSError, or InvalidDocumentError where it is too large.
     """
-    with io.FileIO(path) as file:
-        if os.fstat(file.fileno()).st_size > MAX_BYTES:
-            raise InvalidDocumentError(f"larger than {MAX_BYTES} bytes")
-        return file.read(MAX_BYTES)
+    if size > MAX_BYTES:
+        raise InvalidDocumentError(f"larger than {MAX_BYTES} bytes")
+    # an index reads a thousand files: this takes half the time of open()
+    opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(opened, size)
+    finally:
+        os.close(opened)
 
 
 def parse(data: bytes) -> ET.Element:
@@ -51,13 +55,16 @@ def parse(data: bytes) -> ET.Element:
 
 
 def build_entries(
-    root: ET.Element, warn: Callable[[str], None]
+    root: ET.Element, extension: str, warn: Callable[[str], None]
 ) -> list[model.Entry]:
     """Return the operating systems of a document, in its order.
 
-    ``warn`` hears of a value that is left out. Raises InvalidDocumentError.
+    ``extension`` is the name of a file in ENTITY.d, "" for ENTITY.xml.
+    ``warn`` hears of a value that is left out.  Raises InvalidDocumentError.
     """
-    return [_entry(element, warn) for element in root.iterfind("os")]
+    return [
+        _entry(element, extension, warn) for element in root.iterfind("os")
+    ]
 
 
 def build_devices(root: ET.Element) -> list[model.Device]:
@@ -68,9 +75,13 @@ def build_devices(root: ET.Element) -> list[model.Device]:
     ]
 
 
-def _entry(system: ET.Element, warn: Callable[[str], None]) -> model.Entry:
-    found = system.iterfind("resources")
-    resources = [(each, _arch(each)) for each in found]
+def _entry(
+    system: ET.Element, extension: str, warn: Callable[[str], None]
+) -> model.Entry:
+    def parts(tag: str) -> Iterator[tuple[str, ET.Element]]:
+        for i, element in enumerate(system.iterfind(tag)):
+            yield f"{extension}:{i}", element
+
     return model.Entry(
         id=_identifier(system),
         short_ids=_texts(system, "short-id"),
@@ -85,31 +96,32 @@ def _entry(system: ET.Element, warn: Callable[[str], None]) -> model.Entry:
         },
         derives_from=_identifiers(system, "derives-from"),
         clones=_identifiers(system, "clones"),
-        firmware=tuple(
-            facts.Firmware(
-                arch=_arch(each),
-                kind=each.get("type", ""),
-                supported=each.get("supported", "true") == "true",
-            )
-            for each in system.iterfind("firmware")
-        ),
-        minimum=_demands(resources, "minimum", warn),
-        recommended=_demands(resources, "recommended", warn),
-        drivers=tuple(_driver(each) for each in system.iterfind("driver")),
+        firmware={part: _firmware(each) for part, each in parts("firmware")},
+        minimum=_demands(parts("resources"), "minimum", warn),
+        recommended=_demands(parts("resources"), "recommended", warn),
+        drivers={part: _driver(each) for part, each in parts("driver")},
+    )
+
+
+def _firmware(element: ET.Element) -> facts.Firmware:
+    return facts.Firmware(
+        arch=_arch(element),
+        kind=element.get("type", ""),
+        supported=element.get("supported", "true") == "true",
     )
 
 
 def _demands(
-    resources: list[tuple[ET.Element, str]],
+    resources: Iterable[tuple[str, ET.Element]],
     kind: str,
     warn: Callable[[str], None],
-) -> tuple[model.Demand, ...]:
+) -> dict[str, model.Demand]:
     """Return what the ``resources`` say of ``kind``.
 
     Without a value there is something only to inherit, or nothing.
     """
-    demands = []
-    for element, arch in resources:
+    demands = {}
+    for part, element in resources:
         values = element.findall(f"{kind}/*")
         inherit = element.get("inherit") == "true"
         if values or inherit:
@@ -119,17 +131,17 @@ def _demands(
                 if value.tag in _NUMBERS
                 and (number := _number(value, warn)) is not None
             }
-            asked = facts.Resources(arch=arch, **numbers)
-            demands.append(model.Demand(asked=asked, inherit=inherit))
-    return tuple(demands)
+            asked = facts.Resources(arch=_arch(element), **numbers)
+            demands[part] = model.Demand(asked=asked, inherit=inherit)
+    return demands
 
 
 def _driver(element: ET.Element) -> model.Driver:
     return model.Driver(
         arch=element.get("arch"),
         location=element.get("location"),
-        pre_installable=element.get("pre-installable") == "true",
-        signed=element.get("signed", "true") == "true",
+        pre_installable=element.get("pre-installable") in _YES,
+        signed=element.get("signed") in _YES,
         devices=tuple(sorted(_identifiers(element, "device"))),
     )
 

@@ -25,13 +25,10 @@ _OTHER_BYTES = re.compile(rb"[^A-Za-z0-9._-]")
 
 
 class File(NamedTuple):
-    """A file, and what changes when somebody writes or replaces it."""
+    """A file of the database."""
 
     path: str
     size: int  # bytes; 0 removes an entity
-    modified: int  # ns
-    changed: int  # ns
-    inode: int
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -43,8 +40,25 @@ class Place:
     extensions: tuple[File, ...] = ()  # ENTITY.d/*.xml, by name
 
 
-#: (OS or DEVICE, key of the entity) -> its places, lowest priority first
-Listing = Mapping[tuple[str, str], tuple[Place, ...]]
+#: what differs once somebody writes or replaces a file, or changes what a
+#: directory holds; None: there is nothing
+State = tuple[int, ...] | None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Listing:
+    """The files of a database at one moment."""
+
+    #: (OS or DEVICE, key of the entity) -> its places, lowest priority first
+    entities: Mapping[tuple[str, str], tuple[Place, ...]]
+    states: Mapping[str, State]  # of every path that was looked at
+
+    def is_current(self) -> bool:
+        """Tell whether no file has come, gone or changed since."""
+        # one by one: a file written in place leaves its directory as it was
+        return all(
+            _state(path) == known for path, known in self.states.items()
+        )
 
 
 def key_for(identifier: str) -> str:
@@ -54,96 +68,119 @@ def key_for(identifier: str) -> str:
     makes every other byte a '-'.  Several identifiers can share a key: who
     reads the file has to compare.
     """
-    vendor, slash, name = (
-        identifier.removeprefix("http://").encode().partition(b"/")
-    )
-    kept = [_OTHER_BYTES.sub(b"-", part) for part in (vendor, name)]
-    return slash.join(kept).decode() if slash else kept[0].decode()
+    plain = identifier.removeprefix("http://").encode(errors="replace")
+    parts = [_OTHER_BYTES.sub(b"-", part) for part in plain.split(b"/", 1)]
+    return b"/".join(parts).decode()
 
 
 def scan(directories: Iterable[Path], warn: Warn) -> Listing:
     """List the files of every operating system and device, and their state.
 
-    Two listings are equal if and only if no file has come, gone or changed.
     A directory that does not exist holds nothing; what cannot be read is
     left out after ``warn``.
     """
+    scanner = _Scanner(warn)
     found: dict[tuple[str, str], list[Place]] = {}
     for rank, directory in enumerate(directories):
         for kind in (OS, DEVICE):
-            top = f"{directory}/{kind}"
-            for key, place in _places(top, rank, warn):
+            for key, place in scanner.places(f"{directory}/{kind}", rank):
                 found.setdefault((kind, key), []).append(place)
-    return {entity: tuple(places) for entity, places in found.items()}
-
-
-def _places(top: str, rank: int, warn: Warn) -> Iterator[tuple[str, Place]]:
-    """Yield what ``top`` and the directories of vendors in it hold."""
-    yield from _entities(top, "", rank, warn)
-    for entry in _entries(top, warn):
-        if not entry.name.endswith(_EXTENSIONS) and entry.is_dir():
-            prefix = f"{entry.name}/"
-            yield from _entities(entry.path, prefix, rank, warn)
-
-
-def _entities(
-    directory: str, prefix: str, rank: int, warn: Warn
-) -> Iterator[tuple[str, Place]]:
-    """Yield the entities whose files are in ``directory`` itself."""
-    masters: dict[str, File] = {}
-    extensions: dict[str, tuple[File, ...]] = {}
-    for entry in _entries(directory, warn):
-        if entry.name.endswith(_SUFFIX):
-            if file := _file(entry, warn):
-                masters[entry.name.removesuffix(_SUFFIX)] = file
-        elif entry.name.endswith(_EXTENSIONS) and entry.is_dir():
-            files = [
-                _file(each, warn)
-                for each in _entries(entry.path, warn)
-                if each.name.endswith(_SUFFIX)
-            ]
-            name = entry.name.removesuffix(_EXTENSIONS)
-            extensions[name] = tuple(file for file in files if file)
-    for name in masters.keys() | extensions.keys():
-        yield (
-            prefix + name,
-            Place(
-                rank=rank,
-                master=masters.get(name),
-                extensions=extensions.get(name, ()),
-            ),
-        )
-
-
-def _entries(directory: str, warn: Warn) -> list["os.DirEntry[str]"]:
-    """Return what is in ``directory``, by name; nothing if it is none."""
-    try:
-        with os.scandir(directory) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as exc:
-        warn(directory, str(exc.strerror))
-        return []
-
-
-def _file(entry: "os.DirEntry[str]", warn: Warn) -> File | None:
-    """Return the state of a file that can be opened without harm."""
-    try:
-        state = entry.stat()
-    except OSError as exc:
-        warn(entry.path, str(exc.strerror))
-        return None
-    if stat.S_ISCHR(state.st_mode) and state.st_rdev == _NULL_DEVICE:
-        return File(entry.path, 0, 0, 0, state.st_ino)
-    if not stat.S_ISREG(state.st_mode):
-        if not stat.S_ISDIR(state.st_mode):  # opening a pipe would block
-            warn(entry.path, "not a regular file")
-        return None
-    return File(
-        entry.path,
-        state.st_size,
-        state.st_mtime_ns,
-        state.st_ctime_ns,
-        state.st_ino,
+    return Listing(
+        entities={entity: tuple(places) for entity, places in found.items()},
+        states=scanner.states,
     )
+
+
+def _state(path: str) -> State:
+    try:
+        found = os.stat(path)  # noqa: PTH116 a thousand at a time
+    except OSError:
+        return None
+    return _state_of(found)
+
+
+def _state_of(found: os.stat_result) -> State:
+    return (
+        found.st_mtime_ns,
+        found.st_ctime_ns,
+        found.st_size,
+        found.st_ino,
+    )
+
+
+class _Scanner:
+    """Looks through directories and notes the state of what it sees."""
+
+    def __init__(self, warn: Warn) -> None:
+        self._warn = warn
+        self.states: dict[str, State] = {}
+
+    def places(self, top: str, rank: int) -> Iterator[tuple[str, Place]]:
+        """Yield what ``top`` and the directories of vendors in it hold.
+
+        No deeper: no entity has its files there, and no link makes a circle.
+        """
+        entries = self._entries(top)
+        yield from self._entities(entries, "", rank)
+        for entry in entries:
+            if not entry.name.endswith(_EXTENSIONS) and entry.is_dir():
+                inside = self._entries(entry.path)
+                yield from self._entities(inside, f"{entry.name}/", rank)
+
+    def _entities(
+        self, entries: Iterable["os.DirEntry[str]"], prefix: str, rank: int
+    ) -> Iterator[tuple[str, Place]]:
+        """Yield the entities whose files are among ``entries``."""
+        masters: dict[str, File] = {}
+        extensions: dict[str, tuple[File, ...]] = {}
+        for entry in entries:
+            name = entry.name
+            if name.endswith(_SUFFIX):
+                if file := self._file(entry):
+                    masters[name.removesuffix(_SUFFIX)] = file
+            elif name.endswith(_EXTENSIONS) and entry.is_dir():
+                files = [
+                    self._file(each)
+                    for each in self._entries(entry.path)
+                    if each.name.endswith(_SUFFIX)
+                ]
+                extensions[name.removesuffix(_EXTENSIONS)] = tuple(
+                    file for file in files if file
+                )
+        for name in masters.keys() | extensions.keys():
+            yield (
+                prefix + name,
+                Place(
+                    rank=rank,
+                    master=masters.get(name),
+                    extensions=extensions.get(name, ()),
+                ),
+            )
+
+    def _entries(self, directory: str) -> list["os.DirEntry[str]"]:
+        """Return what is in ``directory``, by name; nothing if it is none."""
+        self.states[directory] = _state(directory)  # before it is read
+        try:
+            with os.scandir(directory) as entries:
+                return sorted(entries, key=lambda entry: entry.name)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as exc:
+            self._warn(directory, str(exc.strerror))
+            return []
+
+    def _file(self, entry: "os.DirEntry[str]") -> File | None:
+        """Return a file that can be opened without harm."""
+        try:
+            found = entry.stat()
+        except OSError as exc:
+            self.states[entry.path] = None
+            self._warn(entry.path, str(exc.strerror))
+            return None
+        self.states[entry.path] = _state_of(found)
+        if stat.S_ISREG(found.st_mode):
+            return File(entry.path, found.st_size)
+        if stat.S_ISCHR(found.st_mode) and found.st_rdev == _NULL_DEVICE:
+            return File(entry.path, 0)
+        self._warn(entry.path, "not a file")  # to open a pipe would block
+        return None

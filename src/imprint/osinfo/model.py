@@ -4,12 +4,17 @@ Pure: entries in, facts out.  Knows neither files nor XML.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from imprint.hardware import facts
 
 #: finds the entry of a URI; None: the database does not have it
 Find = Callable[[str], "Entry | None"]
+
+
+def _nothing() -> Any:
+    return dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -27,7 +32,7 @@ class Driver:
     arch: str | None = None
     location: str | None = None  # URL
     pre_installable: bool = False
-    signed: bool = True
+    signed: bool = False
     devices: tuple[str, ...] = ()  # URIs, by name
 
 
@@ -50,13 +55,15 @@ class Entry:
     distro: str | None = None
     version: str | None = None
     release_date: str | None = None
-    devices: Mapping[str, bool] = dataclasses.field(default_factory=dict)
+    devices: Mapping[str, bool] = _nothing()  # URI -> supported
     derives_from: tuple[str, ...] = ()  # in the order of the document
     clones: tuple[str, ...] = ()  # likewise
-    firmware: tuple[facts.Firmware, ...] = ()
-    minimum: tuple[Demand, ...] = ()
-    recommended: tuple[Demand, ...] = ()
-    drivers: tuple[Driver, ...] = ()
+    # by the name of the extension and the place in it: a part of the same
+    # name in a directory of higher priority replaces it
+    firmware: Mapping[str, facts.Firmware] = _nothing()
+    minimum: Mapping[str, Demand] = _nothing()
+    recommended: Mapping[str, Demand] = _nothing()
+    drivers: Mapping[str, Driver] = _nothing()
 
 
 def merge(entries: Sequence[Entry]) -> Entry:
@@ -79,10 +86,10 @@ def merge(entries: Sequence[Entry]) -> Entry:
             devices={**merged.devices, **entry.devices},
             derives_from=merged.derives_from + entry.derives_from,
             clones=merged.clones + entry.clones,
-            firmware=merged.firmware + entry.firmware,
-            minimum=merged.minimum + entry.minimum,
-            recommended=merged.recommended + entry.recommended,
-            drivers=merged.drivers + entry.drivers,
+            firmware={**merged.firmware, **entry.firmware},
+            minimum={**merged.minimum, **entry.minimum},
+            recommended={**merged.recommended, **entry.recommended},
+            drivers={**merged.drivers, **entry.drivers},
         )
     return merged
 
@@ -120,7 +127,7 @@ def build_facts(
     for each in ancestors:
         for device, supported in each.devices.items():
             links.setdefault(device, (supported, each.id))
-        for one in each.firmware:
+        for one in _firmware(each):
             firmware.setdefault((one.arch, one.kind), one)
     devices = {
         name_of(device): by for device, (yes, by) in links.items() if yes
@@ -140,13 +147,25 @@ def build_facts(
             if not yes and (name := name_of(device)) not in devices
         },
         firmware=tuple(firmware.values()),
-        minimum=_demands([each.minimum for each in ancestors]),
-        recommended=_demands([each.recommended for each in ancestors]),
+        minimum=_demands([each.minimum.values() for each in ancestors]),
+        recommended=_demands(
+            [each.recommended.values() for each in ancestors]
+        ),
     )
 
 
+def _firmware(entry: Entry) -> Iterable[facts.Firmware]:
+    """Return an entry's own firmware; who contradicts itself says no."""
+    said: dict[tuple[str, str], facts.Firmware] = {}
+    for each in entry.firmware.values():
+        before = said.setdefault((each.arch, each.kind), each)
+        if before.supported:
+            said[each.arch, each.kind] = each
+    return said.values()
+
+
 def _demands(
-    nearest_first: Sequence[Sequence[Demand]],
+    nearest_first: Sequence[Iterable[Demand]],
 ) -> tuple[facts.Resources, ...]:
     """Return the first system's demands, filled up where they inherit."""
     own, *inherited = nearest_first

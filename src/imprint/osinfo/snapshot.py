@@ -9,11 +9,14 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from typing import TypeVar
+from xml.etree import ElementTree as ET
 
 from imprint.hardware import facts
 from imprint.osinfo import document, listing, model
 
 _T = TypeVar("_T", bound=model.Entry | model.Device)
+#: root, path and the name of the extension ("" for a master) -> what it says
+_Build = Callable[[ET.Element, str, str], list[_T]]
 
 # What a short id looks like where nothing unusual is written (a comment, a
 # character reference); a file with another start tag of it is parsed.
@@ -26,6 +29,7 @@ class Snapshot:
 
     def __init__(self, files: listing.Listing, warn: listing.Warn) -> None:
         self.files = files
+        self._entities = files.entities
         self._warn = warn
         self._lock = threading.RLock()
         self._entries: dict[str, tuple[model.Entry, ...]] = {}
@@ -56,7 +60,7 @@ class Snapshot:
         """Return the systems of the files of ``key``: one, as a rule."""
         entity = (listing.OS, key)
         # what is not there is not remembered: anybody may ask for anything
-        if entity not in self.files:
+        if entity not in self._entities:
             return ()
         known = self._entries.get(key)
         if known is None:
@@ -97,7 +101,9 @@ class Snapshot:
 
     def list_keys(self) -> list[str]:
         """Return the keys of all operating systems."""
-        return sorted(key for kind, key in self.files if kind == listing.OS)
+        return sorted(
+            key for kind, key in self._entities if kind == listing.OS
+        )
 
     def list_entries(self) -> list[model.Entry]:
         """Return all operating systems, by their keys."""
@@ -108,10 +114,11 @@ class Snapshot:
     def _read_entries(
         self, entity: tuple[str, str]
     ) -> tuple[model.Entry, ...]:
-        def build(path: str) -> list[model.Entry]:
+        def build(
+            root: ET.Element, path: str, extension: str
+        ) -> list[model.Entry]:
             return document.build_entries(
-                document.parse(document.read(path)),
-                lambda what: self._warn(path, what),
+                root, extension, lambda what: self._warn(path, what)
             )
 
         parts: dict[str, list[model.Entry]] = {}
@@ -122,61 +129,62 @@ class Snapshot:
     def _name_of(self, uri: str) -> str:
         """Return a device's name; one without a name goes by its URI."""
         if uri not in self._names:
-            entity = (listing.DEVICE, listing.key_for(uri))
             name = uri
+            entity = (listing.DEVICE, listing.key_for(uri))
             for device in self._parts(
-                entity,
-                lambda path: document.build_devices(
-                    document.parse(document.read(path))
-                ),
+                entity, lambda root, *_: document.build_devices(root)
             ):
                 if device.id == uri:
                     name = device.name or name
             self._names[uri] = name
         return self._names[uri]
 
-    def _parts(
-        self, entity: tuple[str, str], build: Callable[[str], list[_T]]
-    ) -> list[_T]:
+    def _parts(self, entity: tuple[str, str], build: _Build[_T]) -> list[_T]:
         """Return what the files of ``entity`` say, the strongest last."""
         parts: list[_T] = []
-        for place in reversed(self.files.get(entity, ())):
-            extensions: list[_T] = [
-                part
-                for file in place.extensions
-                for part in self._read(file, entity[1], build) or ()
-            ]
+        for place in reversed(self._entities.get(entity, ())):
+            extensions: list[_T] = []
+            for file in place.extensions:
+                name = file.path.rpartition("/")[2]
+                extensions += self._read(file, name, entity[1], build) or ()
             master: list[_T] | None = None
             if place.master is not None:
-                master = self._read(place.master, entity[1], build)
+                master = self._read(place.master, "", entity[1], build)
             parts = [*(master or ()), *extensions, *parts]
             if master is not None:
                 break  # it replaces what comes before it
         return parts
 
     def _read(
-        self, file: listing.File, key: str, build: Callable[[str], list[_T]]
+        self,
+        file: listing.File,
+        extension: str,
+        key: str,
+        build: _Build[_T],
     ) -> list[_T] | None:
-        """Return what ``file`` says; None: it is not to be used."""
+        """Return what ``file`` says of ``key``; None: it is of no use."""
         if file.size == 0:
             return []
         try:
-            parts = build(file.path)
+            root = document.parse(document.read(file.path, file.size))
+            parts = build(root, file.path, extension)
         except OSError as exc:
             self._warn(file.path, str(exc.strerror))
             return None
         except document.InvalidDocumentError as exc:
             self._warn(file.path, str(exc))
             return None
-        fitting = [each for each in parts if listing.key_for(each.id) == key]
-        for each in parts:
-            if each not in fitting:
-                self._warn(file.path, f"{each.id} does not belong here")
+        fitting = []
+        for part in parts:
+            if listing.key_for(part.id) == key:
+                fitting.append(part)
+            else:
+                self._warn(file.path, f"{part.id} does not belong here")
         return fitting
 
     def _index(self) -> dict[str, tuple[str, ...]]:
         found: dict[str, dict[str, int]] = {}
-        for (kind, key), places in self.files.items():
+        for (kind, key), places in self._entities.items():
             if kind != listing.OS:
                 continue
             for rank, short_id in self._short_ids_of(places, key):
@@ -198,7 +206,7 @@ class Snapshot:
                 if file is None or file.size == 0:
                     continue
                 try:
-                    data = document.read(file.path)
+                    data = document.read(file.path, file.size)
                 except (OSError, document.InvalidDocumentError):
                     continue  # told when somebody needs the file
                 plain = _PLAIN.findall(data)

@@ -48,12 +48,13 @@ def load(text):
 def theirs(system):
     """Return what libosinfo says of a system, in the form of ours().
 
-    A short id that several files of a system repeat counts once, and drivers
-    have no order (their ids are libosinfo's own).
+    A short id that several files of a system repeat counts once, a firmware
+    that a system both supports and does not support is not supported (as
+    libosinfo has it in its list of the supported), and drivers have no order.
     """
 
     def numbers(asked):
-        return sorted(
+        found = (
             (
                 each["arch"],
                 *(
@@ -63,6 +64,13 @@ def theirs(system):
             )
             for each in asked
         )
+        return sorted(found, key=repr)
+
+    def agreed(firmware):
+        said = {}
+        for arch, kind, supported in firmware:
+            said.setdefault((arch, kind), []).append(supported)
+        return sorted((*which, all(values)) for which, values in said.items())
 
     single = ("name", "family", "distro", "version", "release_date")
     return {
@@ -70,8 +78,10 @@ def theirs(system):
         "short_ids": list(dict.fromkeys(system["short_ids"])),
         "own_devices": sorted(system["own_devices"]),
         "devices": sorted(name or uri for uri, name in system["devices"]),
-        "supported_firmware": sorted(map(tuple, system["supported_firmware"])),
-        "firmware": sorted(map(tuple, system["firmware"])),
+        "supported_firmware": sorted(
+            set(map(tuple, system["supported_firmware"]))
+        ),
+        "firmware": agreed(system["firmware"]),
         "minimum": numbers(system["minimum"]),
         "recommended": numbers(system["recommended"]),
         "drivers": sorted(
@@ -88,7 +98,8 @@ def ours(database, uri):
     single = ("name", "family", "distro", "version", "release_date")
 
     def rows(asked):
-        return sorted((r.arch, r.cpus, r.ram, r.storage) for r in asked)
+        found = ((r.arch, r.cpus, r.ram, r.storage) for r in asked)
+        return sorted(found, key=repr)
 
     def booting(firmware):
         return sorted((f.arch, f.kind, f.supported) for f in firmware)
@@ -104,7 +115,9 @@ def ours(database, uri):
         "firmware": booting(facts.firmware),
         "minimum": rows(facts.minimum),
         "recommended": rows(facts.recommended),
-        "drivers": sorted(json.dumps(_driver(each)) for each in own.drivers),
+        "drivers": sorted(
+            json.dumps(_driver(each)) for each in own.drivers.values()
+        ),
     }
 
 
@@ -118,15 +131,12 @@ def _driver(driver: model.Driver):
     }
 
 
-def differences(database, answers, *, intended=()):
-    """Return where ``database`` and libosinfo's ``answers`` differ.
-
-    ``intended`` holds the URIs that only libosinfo has.
-    """
+def differences(database, answers):
+    """Return where ``database`` and libosinfo's ``answers`` differ."""
     found = [
         f"{uri}: only libosinfo has it"
         for uri in sorted(answers)
-        if uri not in intended and database.find(uri) is None
+        if database.find(uri) is None
     ]
     for facts in database.list_all():
         if facts.id not in answers:
@@ -134,7 +144,7 @@ def differences(database, answers, *, intended=()):
             continue
         mine, other = ours(database, facts.id), theirs(answers[facts.id])
         found += [
-            f"{facts.id} {field}: {mine[field]} here, {value} there"
+            f"{facts.id} {field}: {mine[field]!r} here, {value!r} there"
             for field, value in other.items()
             if mine[field] != value
         ]
