@@ -92,6 +92,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         status: int = ManageApp().run(arguments)
         sys.stdout.flush()
+    except cliff_help.HelpExit:
+        return 0
     except BrokenPipeError:
         # whoever read has enough: nothing is left to be flushed at the end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
