@@ -442,6 +442,13 @@ def test_nothing_asked_for_is_answered_with_the_commands(answer):
         assert f"os {command}" in said
 
 
+@pytest.mark.parametrize("name", sorted(manage.COMMANDS))
+def test_a_command_has_help_of_its_own(answer, name):
+    assert f"usage: imprint-manage {name} [-h]" in answer(
+        *name.split(), "--help"
+    )
+
+
 def test_a_reader_that_has_enough_is_no_fault(site):
     # as much as no pipe holds
     done = subprocess.run(

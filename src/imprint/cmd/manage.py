@@ -42,6 +42,8 @@ class ManageApp(app.App):
             description="Ask what Imprint knows of operating systems.",
             version=importlib.metadata.version("openstack-imprint"),
             command_manager=commands,
+            # that of a command, where one is named
+            deferred_help=True,
         )
 
     def build_option_parser(
