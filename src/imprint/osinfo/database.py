@@ -40,13 +40,11 @@ class Database:
         self._lock = threading.Lock()
         self._snapshot: snapshot.Snapshot | None = None
         self._check_at = 0.0
-        self._warned: set[tuple[str, str]] = set()
+        self._warned: set[tuple[str, listing.State]] = set()
 
     def exists(self) -> bool:
         """Tell whether some directory holds an operating system."""
-        return any(
-            kind == listing.OS for kind, _ in self._current().files.entities
-        )
+        return self._current().has_systems()
 
     def find(self, name: str) -> facts.OsFacts | None:
         """Return the system with this URI or short id, exactly."""
@@ -94,14 +92,27 @@ class Database:
             if known is not None and time.monotonic() < self._check_at:
                 return known
             if known is None or not known.files.is_current():
-                files = listing.scan(self._directories, self._warn)
-                known = snapshot.Snapshot(files, self._warn)
+                known = self._take_snapshot()
                 self._snapshot = known
             self._check_at = time.monotonic() + self._check_seconds
             return known
 
+    def _take_snapshot(self) -> snapshot.Snapshot:
+        taken = snapshot.Snapshot(
+            listing.scan(self._directories, self._warn), self._warn
+        )
+        if not taken.has_systems():
+            LOG.warning(
+                "There is no libosinfo database in %s",
+                ", ".join(map(str, self._directories)),
+            )
+        return taken
+
     def _warn(self, path: str, what: str) -> None:
-        """Log what is wrong with a file, once."""
-        if (path, what) not in self._warned:
-            self._warned.add((path, what))
-            LOG.warning("%s in the libosinfo database: %s", path, what)
+        """Log what is wrong with a file, once until the file changes."""
+        told = (path, listing.state_of(path))
+        if told not in self._warned:
+            self._warned.add(told)
+            LOG.warning(
+                "Skipping %s of the libosinfo database: %s", path, what
+            )

@@ -13,7 +13,7 @@ from imprint.hardware import facts
 from imprint.osinfo import model
 
 MAX_BYTES = 1 << 20  # the largest file of the database has 23 kB
-_DOCTYPE = b"<!DOCTYPE"  # no other spelling is XML
+_DOCTYPE = "<!DOCTYPE"  # no other spelling is XML
 _NUMBERS = {"n-cpus": "cpus", "ram": "ram", "storage": "storage"}
 _YES = {"true", "yes"}
 _MAX_NUMBER = (1 << 63) - 1  # as in libosinfo
@@ -29,7 +29,7 @@ def read(path: str, size: int) -> bytes:
     Raises OSError, or InvalidDocumentError where it is too large.
     """
     if size > MAX_BYTES:
-        raise InvalidDocumentError(f"larger than {MAX_BYTES} bytes")
+        raise InvalidDocumentError(f"it has more than {MAX_BYTES} bytes")
     # an index reads a thousand files: this takes half the time of open()
     opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -40,10 +40,16 @@ def read(path: str, size: int) -> bytes:
 
 def parse(data: bytes) -> ET.Element:
     """Return the root of a document; raises InvalidDocumentError."""
-    if _DOCTYPE in data:
+    # the parser would guess UTF-16, which hides a document type from us
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as exc:
+        raise InvalidDocumentError("it is not UTF-8") from exc
+    if "\0" in text:
+        raise InvalidDocumentError("it is not UTF-8")
+    if _DOCTYPE in text:
         raise InvalidDocumentError("it has a document type")
-    # whatever the declaration says: no other encoding hides a document type
-    parser = ET.XMLParser(encoding="utf-8")  # noqa: S314
+    parser = ET.XMLParser(encoding="utf-8")  # noqa: S314 no entities
     try:
         parser.feed(data)
         root = parser.close()

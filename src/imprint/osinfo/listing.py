@@ -57,7 +57,7 @@ class Listing:
         """Tell whether no file has come, gone or changed since."""
         # one by one: a file written in place leaves its directory as it was
         return all(
-            _state(path) == known for path, known in self.states.items()
+            state_of(path) == known for path, known in self.states.items()
         )
 
 
@@ -91,15 +91,16 @@ def scan(directories: Iterable[Path], warn: Warn) -> Listing:
     )
 
 
-def _state(path: str) -> State:
+def state_of(path: str) -> State:
+    """Return the state of what is at ``path`` now."""
     try:
         found = os.stat(path)  # noqa: PTH116 a thousand at a time
     except OSError:
         return None
-    return _state_of(found)
+    return _state(found)
 
 
-def _state_of(found: os.stat_result) -> State:
+def _state(found: os.stat_result) -> State:
     return (
         found.st_mtime_ns,
         found.st_ctime_ns,
@@ -159,7 +160,7 @@ class _Scanner:
 
     def _entries(self, directory: str) -> list["os.DirEntry[str]"]:
         """Return what is in ``directory``, by name; nothing if it is none."""
-        self.states[directory] = _state(directory)  # before it is read
+        self.states[directory] = state_of(directory)  # before it is read
         try:
             with os.scandir(directory) as entries:
                 return sorted(entries, key=lambda entry: entry.name)
@@ -177,7 +178,7 @@ class _Scanner:
             self.states[entry.path] = None
             self._warn(entry.path, str(exc.strerror))
             return None
-        self.states[entry.path] = _state_of(found)
+        self.states[entry.path] = _state(found)
         if stat.S_ISREG(found.st_mode):
             return File(entry.path, found.st_size)
         if stat.S_ISCHR(found.st_mode) and found.st_rdev == _NULL_DEVICE:

@@ -37,6 +37,10 @@ class Snapshot:
         self._facts: dict[str, facts.OsFacts] = {}
         self._short_ids: dict[str, tuple[str, ...]] | None = None
 
+    def has_systems(self) -> bool:
+        """Tell whether there are files of any operating system."""
+        return any(kind == listing.OS for kind, _ in self._entities)
+
     def find_facts(self, uri: str) -> facts.OsFacts | None:
         """Return the system ``uri`` with all it inherits."""
         known = self._facts.get(uri)
