@@ -124,6 +124,7 @@ _TIMER = _table(
     pattern="^default$",
     description="'default' or a table",
 )
+_SETTINGS = ("properties", "clock", "timers", "hyperv", "recommend")
 _RULE = _table(
     {
         "name": _NAME,
@@ -160,7 +161,7 @@ _RULE = _table(
     },
     "name",
     "match",
-    minProperties=3,  # a rule that sets nothing is a slip
+    anyOf=[{"required": [name]} for name in _SETTINGS],
 )
 _VALIDATOR = jsonschema.Draft202012Validator(
     _table({"rule": {"type": "array", "items": _RULE}}, minProperties=0),
@@ -218,7 +219,8 @@ def _explain(data: Any, error: jsonschema.ValidationError) -> str:
         number = int(path[1])
         rule = data["rule"][number]
         name = rule.get("name") if isinstance(rule, dict) else None
-        where = f"rule {name!r}: " if name else f"rule {number + 1}: "
+        named = isinstance(name, str) and name
+        where = f"rule {name!r}: " if named else f"rule {number + 1}: "
         path = path[2:]
     if path:
         field = ".".join(
@@ -231,5 +233,7 @@ def _explain(data: Any, error: jsonschema.ValidationError) -> str:
     ):
         return f"{where}{error.instance!r} is not {allowed}"
     if keyword in {"minProperties", "minItems", "minLength"}:
-        return f"{where}{error.instance!r} says too little"
+        return f"{where}{error.instance!r} is empty"
+    if keyword == "anyOf":
+        return f"{where}has none of {', '.join(_SETTINGS)}"
     return f"{where}{error.message}"
