@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from nova import objects
 
 _PROPERTY = "hw_disk_bus"
+_VOLUME = "volume."
 
 
 def build_record(
@@ -36,9 +37,30 @@ def build_record(
     """
     return {
         DISK_BUS_PREFIX + name: bdm.disk_bus
-        for name, bdm in _list_disks(bdms)
+        for name, bdm in _list_all(bdms)
         if bdm.disk_bus
     }
+
+
+def forget_computed(
+    system_metadata: Mapping[str, Any],
+    bdms: Iterable[objects.BlockDeviceMapping],
+) -> list[objects.BlockDeviceMapping]:
+    """Take out every bus that was not asked for, data volumes' too.
+
+    For a new server whose build failed on another host: that one chose for a
+    guest of its own.  Returns the disks that have no bus now; nothing is
+    saved.
+    """
+    computed = [
+        bdm
+        for name, bdm in _list_all(bdms)
+        if bdm.disk_bus and DISK_BUS_PREFIX + name not in system_metadata
+    ]
+    for bdm in computed:
+        bdm.disk_bus = None
+        bdm.device_name = None
+    return computed
 
 
 def list_computed(
@@ -109,11 +131,20 @@ def drop_declared(properties: dict[str, Any]) -> None:
 def _list_disks(
     bdms: Iterable[objects.BlockDeviceMapping],
 ) -> Iterator[tuple[str, objects.BlockDeviceMapping]]:
-    """Yield the disks that may follow, each with a name that stays.
+    """Yield the disks that may follow, each with a name that stays."""
+    for name, bdm in _list_all(bdms):
+        if not name.startswith(_VOLUME):
+            yield name, bdm
+
+
+def _list_all(
+    bdms: Iterable[objects.BlockDeviceMapping],
+) -> Iterator[tuple[str, objects.BlockDeviceMapping]]:
+    """Yield each disk of a new server with a name that stays.
 
     Nova makes the mappings of a server in the order of the request.
     """
-    number = itertools.count()
+    ephemerals, volumes = itertools.count(), itertools.count()
     for bdm in sorted(
         bdms, key=lambda bdm: bdm.id if bdm.obj_attr_is_set("id") else 0
     ):
@@ -122,4 +153,6 @@ def _list_disks(
         elif block_device.new_format_is_swap(bdm):
             yield "swap", bdm
         elif block_device.new_format_is_ephemeral(bdm):
-            yield f"ephemeral.{next(number)}", bdm
+            yield f"ephemeral.{next(ephemerals)}", bdm
+        else:
+            yield f"{_VOLUME}{next(volumes)}", bdm

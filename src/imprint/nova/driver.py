@@ -13,59 +13,35 @@ It must not ask whether an override was allowed: that happened in the API.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from contextvars import ContextVar
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from nova import utils
 from nova.compute import vm_states
 from nova.conf import CONF
-from nova.image import glance
 from nova.virt.libvirt import config as vconfig
 from nova.virt.libvirt import driver
-from nova.volume import cinder
 from oslo_log import log as logging
 
 from imprint import conf
 from imprint.nova import (
+    disk_bus,
     disk_names,
     guest_hardware,
     hardware,
     hardware_record,
     override_actions,
+    rescue,
     system_metadata,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     # Nova fills this package only when its objects are registered.
     from nova import objects
 
 LOG = logging.getLogger(__name__)
 
 _MACHINE_TYPE = utils.SM_IMAGE_PROP_PREFIX + "hw_machine_type"
-
-# The server in rescue, for the call that rescues it and nobody else.
-_rescued: ContextVar[objects.Instance | None] = ContextVar(
-    "imprint_rescued", default=None
-)
-
-
-@contextmanager
-def _rescuing(instance: objects.Instance) -> Iterator[None]:
-    token = _rescued.set(instance)
-    try:
-        yield
-    finally:
-        _rescued.reset(token)
-
-
-def _own_image(instance: objects.Instance) -> dict[str, Any]:
-    """Return the image as the server has it, in the form Glance answers."""
-    return utils.get_image_from_system_metadata(
-        utils.instance_sys_meta(instance)
-    )
 
 
 def _lay_over(
@@ -81,48 +57,14 @@ def _lay_over(
     )
 
 
-class ImageAPI(glance.API):
-    """Answers for the image of the server in rescue from the server."""
-
-    def get(self, context: Any, id_or_uri: Any, *args: Any, **kw: Any) -> Any:
-        """Give a server in rescue its own image, as Nova does without one.
-
-        A stable rescue builds the whole guest anew, from the image in Glance:
-        its root disk would move to another bus, its machine type could
-        change.  Only for an image that Glance has forgotten does Nova take
-        the server's own copy.
-        """
-        instance = _rescued.get()
-        if instance is not None and id_or_uri == instance.image_ref:
-            return _own_image(instance)
-        return super().get(context, id_or_uri, *args, **kw)
-
-
-class VolumeAPI(cinder.API):
-    """Answers for the root volume of the server in rescue, likewise."""
-
-    def get(self, context: Any, volume_id: str, *args: Any, **kw: Any) -> Any:
-        """Give a server in rescue its own image beside Cinder's facts.
-
-        Within a rescue the driver asks for one volume only, for the image
-        metadata of the root disk.
-        """
-        volume = super().get(context, volume_id, *args, **kw)
-        instance = _rescued.get()
-        if instance is None:
-            return volume
-        image = _own_image(instance)
-        return {**volume, "volume_image_metadata": image["properties"]}
-
-
 class LibvirtDriver(driver.LibvirtDriver):
     """Builds each guest from its server's properties, overrides included."""
 
     def __init__(self, virtapi: Any, read_only: bool = False) -> None:
         super().__init__(virtapi, read_only)
         # The driver's own clients: no other part of Nova uses these objects.
-        self._image_api = ImageAPI()
-        self._volume_api = VolumeAPI()
+        self._image_api = rescue.ImageAPI()
+        self._volume_api = rescue.VolumeAPI()
         conf.register_opts(CONF)
         self._hardware = hardware.Hardware(self._host)
 
@@ -152,6 +94,32 @@ class LibvirtDriver(driver.LibvirtDriver):
         """
         return super().default_root_device_name(
             instance, _lay_over(instance, image_meta), root_bdm
+        )
+
+    def default_device_names_for_instance(
+        self,
+        instance: objects.Instance,
+        root_device_name: str | None,
+        *block_device_lists: Any,
+    ) -> None:
+        """Name the disks anew where another host has failed before.
+
+        It wrote the bus that it chose beside those that were asked for.
+        """
+        computed = []
+        if hardware.read_os_name(instance):
+            computed = disk_bus.forget_computed(
+                instance.system_metadata,
+                itertools.chain(*block_device_lists),
+            )
+        for root in computed:
+            if root.boot_index == 0:
+                root_device_name = self.default_root_device_name(
+                    instance, instance.image_meta, root
+                )
+                instance.root_device_name = root_device_name
+        super().default_device_names_for_instance(
+            instance, root_device_name, *block_device_lists
         )
 
     def spawn(
@@ -299,7 +267,7 @@ class LibvirtDriver(driver.LibvirtDriver):
         """
         kept = instance.system_metadata.get(_MACHINE_TYPE)
         try:
-            with _rescuing(instance):
+            with rescue.rescuing(instance):
                 super().rescue(context, instance, *args, **kwargs)
         finally:
             if kept is not None:

@@ -11,7 +11,6 @@ Nova's manager saves the server after each of the driver's operations.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from nova import exception, utils
@@ -20,10 +19,8 @@ from nova.virt.libvirt import utils as libvirt_utils
 from oslo_log import log as logging
 
 from imprint import exceptions
-from imprint.hardware import files, rules
-from imprint.nova import hardware_record, host_facts
-from imprint.osinfo.database import Database, Match
-from imprint.osinfo.search_path import build_search_path
+from imprint.hardware import rules
+from imprint.nova import hardware_record, hardware_sources, host_facts
 from imprint.properties.names import show
 
 if TYPE_CHECKING:
@@ -34,6 +31,7 @@ if TYPE_CHECKING:
 
     from imprint.hardware.choices import Choices
     from imprint.hardware.facts import HostFacts
+    from imprint.osinfo.database import Match
 
 LOG = logging.getLogger(__name__)
 
@@ -46,9 +44,7 @@ class Hardware:
 
     def __init__(self, host: libvirt_host.Host) -> None:
         self._facts = host_facts.Reader(host)
-        self._database = Database(
-            build_search_path(os.environ, CONF.imprint.osinfo_dirs)
-        )
+        self._database = hardware_sources.open_database(CONF)
         self._rules = rules.Rules()
 
     def start(self) -> None:
@@ -60,20 +56,20 @@ class Hardware:
         if not _is_asked():
             return
         try:
-            self._rules = files.load(CONF.imprint.hardware_dir)
+            self._rules = hardware_sources.load_rules(CONF)
         except exceptions.InvalidRuleError as exc:
             raise exception.InvalidConfiguration(str(exc)) from exc
         if self._database.exists():
             return
-        text = (
-            "There is no libosinfo database on this host (package osinfo-db, "
-            "or [imprint] osinfo_dirs)"
-        )
         if _is_strict():
             raise exception.InvalidConfiguration(
-                f"{text}, and [libvirt] hardware_config = libosinfo needs it"
+                f"{hardware_sources.NO_DATABASE}, and [libvirt] "
+                f"hardware_config = libosinfo needs it"
             )
-        LOG.info("%s: servers with os_name get Nova's defaults", text)
+        LOG.info(
+            "%s: servers with os_name get Nova's defaults",
+            hardware_sources.NO_DATABASE,
+        )
 
     def decide(self, instance: objects.Instance) -> None:
         """Decide anew for a server and write it down.
@@ -86,7 +82,7 @@ class Hardware:
         """
         kept = instance.system_metadata
         _withdraw(instance)
-        name = _read_os_name(instance)
+        name = read_os_name(instance)
         match = self._find(instance, name) if name and _is_asked() else None
         if name is None or match is None:
             hardware_record.clear(kept)
@@ -110,7 +106,7 @@ class Hardware:
             self.decide(instance)
         elif record is None:
             return
-        elif record.name != _read_os_name(instance):
+        elif record.name != read_os_name(instance):
             # rebuilt by a nova-api without Imprint
             self.decide(instance)
         elif not hardware_record.is_applied(kept):
@@ -190,7 +186,8 @@ def _find_machine_type(
     return chosen.value if chosen else host.machine_type
 
 
-def _read_os_name(instance: objects.Instance) -> str | None:
+def read_os_name(instance: objects.Instance) -> str | None:
+    """Read the operating system that a server's image or override names."""
     return instance.system_metadata.get(
         utils.SM_IMAGE_PROP_PREFIX + hardware_record.OS_NAME
     )

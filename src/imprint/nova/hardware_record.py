@@ -131,17 +131,23 @@ def needs_decision(
     A server with os_name but without a record got Nova's defaults: another
     machine type alone does not make it one that is decided for.
     """
-    names = INPUTS if exists(system_metadata) else ("hw_virtio_drivers",)
-    return is_due(system_metadata) or any(
-        before.get(name) != after.get(name) for name in (OS_NAME, *names)
+    if is_due(system_metadata):
+        return True
+    if exists(system_metadata) and build_inputs(before) != build_inputs(after):
+        return True
+    return any(
+        before.get(name) != after.get(name)
+        for name in (OS_NAME, "hw_virtio_drivers")
     )
 
 
 def build_inputs(declared: Mapping[str, Any]) -> str:
     """Build the text of what a decision is made with, to compare."""
-    return ",".join(
-        f"{name}={declared[name]}" for name in INPUTS if declared.get(name)
+    current = _add_current(declared)
+    text = ",".join(
+        f"{name}={current[name]}" for name in INPUTS if current.get(name)
     )
+    return utils.safe_truncate(text, MAX_BYTES)
 
 
 def read(system_metadata: Mapping[str, Any]) -> Record | None:
@@ -219,9 +225,7 @@ def mark_due(
     """
     clear(system_metadata)
     system_metadata[_DUE] = "yes"
-    system_metadata[_INPUTS] = utils.safe_truncate(
-        build_inputs(declared), MAX_BYTES
-    )
+    system_metadata[_INPUTS] = build_inputs(declared)
 
 
 def read_due_inputs(system_metadata: Mapping[str, Any]) -> str | None:

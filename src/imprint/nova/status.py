@@ -23,8 +23,10 @@ from oslo_upgradecheck import upgradecheck
 from oslo_upgradecheck.upgradecheck import Code, Result
 
 from imprint import conf as imprint_conf
+from imprint import exceptions
 from imprint.nova import (
     gates,
+    hardware_sources,
     image_properties,
     paste,
     policies,
@@ -214,6 +216,34 @@ class Checks(upgradecheck.UpgradeCommands):
             )
         return Result(Code.SUCCESS)
 
+    def _check_hardware(self) -> Result:
+        mode = self._conf.libvirt.hardware_config
+        if self._conf.compute_driver != DRIVER or mode == "fixed":
+            return Result(
+                Code.SUCCESS,
+                "This host chooses no hardware by the operating system.",
+            )
+        try:
+            hardware_sources.load_rules(self._conf)
+        except exceptions.InvalidRuleError as exc:
+            return Result(
+                Code.WARNING,
+                f"[imprint] hardware_dir: {exc}. nova-compute does not start "
+                f"until this is mended.",
+            )
+        if hardware_sources.open_database(self._conf).exists():
+            return Result(Code.SUCCESS)
+        consequence = (
+            "nova-compute does not start"
+            if mode == "libosinfo"
+            else "servers with os_name get Nova's defaults"
+        )
+        return Result(
+            Code.WARNING,
+            f"[libvirt] hardware_config = {mode}, but "
+            f"{hardware_sources.NO_DATABASE}: {consequence}.",
+        )
+
     _upgrade_checks = (
         ("Paste pipelines", _check_paste),
         ("Service user token", _check_service_user),
@@ -221,6 +251,7 @@ class Checks(upgradecheck.UpgradeCommands):
         ("Versions", _check_versions),
         ("Property protections", _check_property_protections),
         ("Denied properties", _check_denied),
+        ("Hardware", _check_hardware),
     )
 
 
