@@ -109,8 +109,8 @@ def _scsi() -> Case:
         override={"hw_disk_bus": "scsi", "hw_scsi_model": "virtio-scsi"},
         guest=(_disk("sda"), _pci("virtio SCSI", "1af4:1004", "1af4:1048")),
         domain=(
-            _attribute("disk bus", "devices/disk/target", "bus", "scsi"),
-            _attribute(
+            attribute("disk bus", "devices/disk/target", "bus", "scsi"),
+            attribute(
                 "controller",
                 "devices/controller[@type='scsi']",
                 "model",
@@ -135,7 +135,7 @@ def _firmware() -> Case:
             _pci("q35 host bridge", "8086:29c0"),
         ),
         domain=(
-            _attribute("firmware", "os", "firmware", "efi"),
+            attribute("firmware", "os", "firmware", "efi"),
             Check(label="machine", read=read_machine, expected="q35"),
         ),
     )
@@ -239,9 +239,11 @@ def _same_line(line: str) -> Check[Element]:
     return Check(label="command line", read=read, expected="as asked")
 
 
-def _attribute(
+def attribute(
     label: str, path: str, name: str, expected: str
 ) -> Check[Element]:
+    """Check an attribute of the first element at a path."""
+
     def read(domain: Element) -> str:
         element = domain.find(path)
         return "" if element is None else element.get(name, "")

@@ -11,12 +11,35 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 WIDTH = 99
-_COLUMNS = (16, 34, 25, 18)
 _GAP = "  "
-HEAD = ("SERVER", "OVERRIDE", "THE GUEST SAW", "LIBVIRT HAS")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """The columns of a table: head and width of each."""
+
+    columns: Mapping[str, int]
+
+
+PROPERTIES = Layout(
+    columns={
+        "SERVER": 16,
+        "OVERRIDE": 34,
+        "THE GUEST SAW": 25,
+        "LIBVIRT HAS": 18,
+    }
+)
+SYSTEMS = Layout(
+    columns={
+        "SERVER": 19,
+        "THE GUEST SAW": 25,
+        "LIBVIRT HAS": 16,
+        "WHY": 33,
+    }
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,11 +52,12 @@ class Row:
     cells: Sequence[Sequence[str]]
 
 
-def build_table(rows: Iterable[Row]) -> str:
+def build_table(rows: Iterable[Row], layout: Layout = PROPERTIES) -> str:
     """Build the table; each row is as high as its highest cell."""
     lines = ["─" * WIDTH]
-    for row in (Row(cells=[[name] for name in HEAD]), *rows):
-        lines += [*_lay_out(row), "─" * WIDTH]
+    widths = [*layout.columns.values()]
+    for row in (Row(cells=[[name] for name in layout.columns]), *rows):
+        lines += [*_lay_out(row, widths), "─" * WIDTH]
     return "\n".join(lines)
 
 
@@ -42,13 +66,13 @@ def wrap(text: str, width: int = WIDTH) -> list[str]:
     return textwrap.wrap(text, width, break_on_hyphens=False)
 
 
-def _lay_out(row: Row) -> Iterator[str]:
-    widths = list(_COLUMNS[: len(row.cells)])
+def _lay_out(row: Row, columns: Sequence[int]) -> Iterator[str]:
+    widths = list(columns[: len(row.cells)])
     widths[-1] = WIDTH - sum(widths[:-1]) - len(_GAP) * (len(widths) - 1)
-    columns = [
+    cells = [
         [line for text in cell for line in wrap(text, width)]
         for cell, width in zip(row.cells, widths, strict=True)
     ]
-    for line in zip_longest(*columns, fillvalue=""):
-        cells = zip(line, widths, strict=True)
-        yield _GAP.join(f"{text:<{width}}" for text, width in cells).rstrip()
+    for line in zip_longest(*cells, fillvalue=""):
+        parts = zip(line, widths, strict=True)
+        yield _GAP.join(f"{text:<{width}}" for text, width in parts).rstrip()

@@ -10,10 +10,17 @@ from typing import TYPE_CHECKING, Any
 from imprint.cloud.content import NETWORK
 from imprint.cloud.demo import report
 from imprint.cloud.demo.cases import build_cases, build_refusals
+from imprint.cloud.demo.systems import (
+    build_question,
+    build_systems,
+    describe_reasons,
+    find_differences,
+    parse_explanation,
+)
 from imprint.cloud.servers import ServerError, read_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from xml.etree.ElementTree import Element
 
     from openstack.connection import Connection
@@ -35,6 +42,7 @@ class Seen:
 
     guest: list[str] = field(default_factory=list)
     domain: list[str] = field(default_factory=list)
+    why: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
 
@@ -47,7 +55,7 @@ class Demo:
     progress: Progress
 
     def run(self) -> list[str]:
-        """Run it and print the table; return what is not as it must be.
+        """Run it and print its tables; return what is not as it must be.
 
         Raises CloudError when the cloud does not even take questions.
         """
@@ -55,27 +63,63 @@ class Demo:
         ids = self.find_ids(images)
         cases = build_cases(huge_pages=has_huge_pages())
         refusals = build_refusals()
-        names = [case.name for case in cases]
-        self.remove([*names, *(refusal.name for refusal in refusals)])
+        systems = build_systems()
+        self.remove(
+            [
+                *(case.name for case in (*cases, *systems)),
+                *(refusal.name for refusal in refusals),
+            ]
+        )
+        failures = [
+            *self.show_properties(cases, refusals, ids),
+            *self.show_systems(systems, ids),
+        ]
+        after = self.read_images()
+        self.progress.say(f"images: {len(images)} before, {len(after)} after")
+        self.progress.record("demo", self.progress.total)
+        if images != after:
+            failures.append("an image was changed, added or removed")
+        return failures
+
+    def show_properties(
+        self,
+        cases: Sequence[Case],
+        refusals: Sequence[Refusal],
+        ids: Mapping[str, str],
+    ) -> list[str]:
+        """Boot one image with many properties; return what is wrong."""
         self.progress.say(
             f"booting {len(cases)} servers, {AT_ONCE} at once; each waits for"
             " its guest's own words"
         )
         refused = [self.refuse(one, ids) for one in refusals]
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            booted = list(pool.map(lambda one: self.boot(one, ids), cases))
+        booted = self.boot_all(cases, ids)
         rows = [
             *map(build_row, cases, booted),
             *map(build_refusal_row, refusals, refused),
         ]
-        self.progress.say(f"\n{report.build_table(rows)}")
-        after = self.read_images()
-        self.progress.say(f"images: {len(images)} before, {len(after)} after")
-        self.progress.record("demo", self.progress.total)
-        failures = [one for seen in booted + refused for one in seen.failures]
-        if images != after:
-            failures.append("an image was changed, added or removed")
-        return failures
+        self.progress.say(f"\n{report.build_table(rows)}\n")
+        return list_failures([*booted, *refused])
+
+    def show_systems(
+        self, systems: Sequence[Case], ids: Mapping[str, str]
+    ) -> list[str]:
+        """Boot one disk as many systems; return what is wrong."""
+        self.progress.say(
+            f"booting the same disk as {len(systems)} systems: all else"
+            " follows from the name"
+        )
+        booted = self.boot_all(systems, ids)
+        rows = map(build_system_row, systems, booted)
+        self.progress.say(f"\n{report.build_table(rows, report.SYSTEMS)}\n")
+        return list_failures(booted)
+
+    def boot_all(
+        self, cases: Iterable[Case], ids: Mapping[str, str]
+    ) -> list[Seen]:
+        """Boot cases, some at once; return what came of each."""
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            return list(pool.map(lambda one: self.boot(one, ids), cases))
 
     def read_images(self) -> dict[str, tuple[str, str]]:
         """Read name and time of change of all images, by id."""
@@ -144,11 +188,38 @@ class Demo:
                 )
                 console = self.cloud.wait_console(server, case.printed)
             domain = self.cloud.read_domain(server)
+            seen = compare(case, console, domain)
+            if "os_name" in case.override:
+                self.explain(case, server, domain, seen)
             if not case.kept:
                 self.cloud.delete([server])
         except ServerError as error:
             return Seen(guest=["failed"], failures=[f"{case.name}: {error}"])
-        return compare(case, console, domain)
+        return seen
+
+    def explain(
+        self, case: Case, server: str, domain: Element, seen: Seen
+    ) -> None:
+        """Ask why a server got its hardware; lay that against what it has.
+
+        The rules and the database are asked where nova-compute asks them.
+        """
+        answer = self.cloud.run(
+            self.cloud.find_host(server), *build_question(case, domain)
+        )
+        choices = parse_explanation(answer)
+        seen.why.extend(describe_reasons(choices))
+        seen.failures.extend(
+            f"{case.name}: {difference}"
+            for difference in find_differences(
+                choices, self.cloud.read_properties(server), domain
+            )
+        )
+
+
+def list_failures(booted: Iterable[Seen]) -> list[str]:
+    """List all that is not as it must be."""
+    return [failure for seen in booted for failure in seen.failures]
 
 
 def has_huge_pages() -> bool:
@@ -183,6 +254,12 @@ def build_row(case: Case, seen: Seen) -> report.Row:
     name = [case.name, *([f"({case.note})"] if case.note else [])]
     override = list(_describe(case.override))
     return report.Row(cells=[name, override, seen.guest, seen.domain])
+
+
+def build_system_row(case: Case, seen: Seen) -> report.Row:
+    """Build the row of a server that has an operating system's hardware."""
+    names = list(_describe(case.override))
+    return report.Row(cells=[names, seen.guest, seen.domain, seen.why])
 
 
 def build_refusal_row(refusal: Refusal, seen: Seen) -> report.Row:
