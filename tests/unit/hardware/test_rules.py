@@ -231,6 +231,7 @@ def test_timers_under_kvm():
     assert timers(choose(WINDOWS)) == {**common, "hypervclock": True}
     assert timers(choose(XP)) == common
     assert timers(choose(DOS)) == common
+    assert timers(choose(FREEDOS)) == common
 
 
 @pytest.mark.parametrize("os", [LINUX, WINDOWS, XP])
