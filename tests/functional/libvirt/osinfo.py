@@ -1,7 +1,7 @@
 """A small libosinfo database for tests, written by themselves.
 
 The systems have the ids of real ones, so that a test reads well, and as much
-of their devices as the tests need.
+of their devices as the tests need: see test_osinfo.py.
 """
 
 import pathlib
@@ -11,11 +11,14 @@ from lxml import etree
 from imprint.osinfo import listing
 
 _DEVICES = {
+    "virtio-block": "http://pcisig.com/pci/1af4/1001",
+    "virtio-net": "http://pcisig.com/pci/1af4/1000",
     "virtio1.0-block": "http://pcisig.com/pci/1af4/1042",
     "virtio1.0-net": "http://pcisig.com/pci/1af4/1041",
     "e1000e": "http://pcisig.com/pci/8086/10d3",
     "e1000": "http://pcisig.com/pci/8086/100e",
     "rtl8139": "http://pcisig.com/pci/10ec/8139",
+    "ne2k_pci": "http://pcisig.com/pci/10ec/8029",
     "qemu-x86-q35": "http://qemu.org/chipset/x86/q35",
 }
 _VIRTIO = ("virtio1.0-block", "virtio1.0-net", "e1000e", "qemu-x86-q35")
@@ -36,7 +39,7 @@ SYSTEMS = {
         "freebsd",
         "13.1",
         "2022-05-16",
-        _VIRTIO,
+        ("virtio-block", "virtio-net", "e1000", "ne2k_pci"),
     ),
     "winxp": (
         "http://microsoft.com/win/xp",
@@ -44,14 +47,14 @@ SYSTEMS = {
         "win",
         "5.1",
         "2001-10-25",
-        ("rtl8139",),
+        ("e1000",),
     ),
     "win10": (
         "http://microsoft.com/win/10",
         "winnt",
         "win",
         "10.0",
-        "2015-07-29",
+        "2018-11-13",
         ("e1000e", "e1000", "qemu-x86-q35"),
     ),
     "win2k19": (
@@ -59,7 +62,7 @@ SYSTEMS = {
         "winnt",
         "win",
         "10.0",
-        "2018-10-02",
+        "2018-11-13",
         ("e1000e", "e1000", "qemu-x86-q35"),
     ),
 }
