@@ -109,3 +109,37 @@ def test_every_rule_makes_a_difference(rule):
         if with_rule != decide(facts, host, declared, rest):
             return
     pytest.fail(f"without {rule.name} every system gets the same")
+
+
+def test_uefi_is_recommended_to_who_boots_with_nothing_else():
+    """And never because a system can."""
+    told = {
+        facts.short_ids[0]: (facts, choices.recommendations)
+        for facts, choices in decide_all("q35")
+        if "hw_firmware_type" in choices.recommendations
+    }
+    for facts, _recommendations in told.values():
+        assert ("x86_64", "bios", False) in {
+            (each.arch, each.kind, each.supported) for each in facts.firmware
+        }, facts.id
+    _facts, windows_11 = told["win11"]
+    assert {name: choice.value for name, choice in windows_11.items()} == {
+        "hw_firmware_type": "uefi",
+        "os_secure_boot": "required",
+        "hw_tpm_version": "2.0",
+        "hw_tpm_model": "tpm-crb",
+        "min_ram": "4096",
+        "min_disk": "64",
+    }
+
+
+def test_the_minimum_of_memory_and_disk_is_recommended():
+    for facts, choices in decide_all("pc"):
+        named = choices.recommendations
+        for size, name in (("ram", "min_ram"), ("storage", "min_disk")):
+            known = any(
+                getattr(each, size)
+                for each in facts.minimum
+                if each.arch in {"x86_64", "all"}
+            )
+            assert (name in named) is known, facts.id
