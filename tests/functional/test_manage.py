@@ -383,6 +383,7 @@ def test_no_database_says_where_it_was_looked_for_and_which_package(
         (("--virt-type", "lxc"), "one of kvm, qemu is allowed"),
         (("--property", "x"), "--property 'x' is not <key=value>"),
         (("--property", "os_name=x"), "is the argument of the command"),
+        (("--property", "hw_architecture=x"), "is the option --arch of the"),
     ],
 )
 def test_a_wrong_option_is_one_line_that_says_what_is_allowed(

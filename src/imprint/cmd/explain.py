@@ -16,6 +16,13 @@ from imprint.properties.names import show
 
 COLUMNS = ("Part", "Name", "Value", "Reason")
 
+#: properties that the command has other words for
+_ELSEWHERE = {
+    "hw_architecture": "the architecture is the option --arch",
+    "hw_emulation_architecture": "the architecture is the option --arch",
+    "os_name": "the operating system is the argument",
+}
+
 _Row = tuple[str, str, str, str]
 
 
@@ -41,7 +48,8 @@ class ExplainSystem(lister.Lister):
             dest="properties",
             help=(
                 "Image property that the image or the user has, such as "
-                "hw_virtio_drivers=true (repeat option for several)"
+                "hw_virtio_drivers=true; its value is not checked (repeat "
+                "option for several)"
             ),
         )
         return parser
@@ -59,8 +67,13 @@ class ExplainSystem(lister.Lister):
         )
         return COLUMNS, [
             ("system", parsed_args.name, match.facts.id, match.reason),
-            ("host", "architecture", host.arch, "as asked for"),
-            ("host", "virtualization", host.virt_type, "as asked for"),
+            ("host", "architecture", host.arch, "by --arch, or its default"),
+            (
+                "host",
+                "virtualization",
+                host.virt_type,
+                "by --virt-type, or its default",
+            ),
             ("host", "machine type", host.machine_type, reason),
             *_explain_properties(choices, declared),
             *_explain_clock(choices),
@@ -77,10 +90,9 @@ def _parse_properties(given: Iterable[str]) -> dict[str, str]:
                 f"--property {show(one)} is not <key=value>, such as "
                 f"hw_virtio_drivers=true"
             )
-        if name == "os_name":
+        if name in _ELSEWHERE:
             raise errors.CommandError(
-                "--property os_name: the operating system is the argument "
-                "of the command"
+                f"--property {name}: {_ELSEWHERE[name]} of the command"
             )
         parsed[name] = value
     return parsed
