@@ -1,7 +1,9 @@
 """The real cloud that these tests run on; without it they fail."""
 
+import contextlib
 import os
 import pathlib
+import uuid
 
 import pytest
 from openstack import exceptions
@@ -77,3 +79,38 @@ def images(alice):
 def network(alice):
     (found,) = alice.connection.network.networks(name=content.NETWORK)
     return found.id
+
+
+@pytest.fixture(scope="module")
+def upload(alice, images):
+    """Makes images of alice's, each a copy of tiny with more properties."""
+    image = alice.connection.image
+    tiny = image.get(f"/images/{images['tiny']}").json()
+    data = image.get(f"/images/{images['tiny']}/file").content
+    boots = {key: tiny[key] for key in ("kernel_id", "ramdisk_id")}
+    run = uuid.uuid4().hex[:6]
+    with contextlib.ExitStack() as leftovers:
+
+        def uploader(name, **properties):
+            answer = image.post(
+                "/images",
+                json={
+                    "name": f"{name}-{run}",
+                    "disk_format": "raw",
+                    "container_format": "bare",
+                    "os_command_line": "console=ttyS0 quiet",
+                    **boots,
+                    **properties,
+                },
+            )
+            assert answer.status_code == 201, answer.text
+            made = answer.json()["id"]
+            leftovers.callback(image.delete_image, made, ignore_missing=True)
+            image.put(
+                f"/images/{made}/file",
+                data=data,
+                headers={"Content-Type": "application/octet-stream"},
+            )
+            return made
+
+        yield uploader

@@ -81,35 +81,10 @@ def read_hardware(cloud, server):
 
 
 @pytest.fixture(scope="module")
-def image(alice, images):
+def image(upload):
     """Return an image like tiny, which is stopped without a long wait."""
-    glance = alice.connection.image
-    tiny = glance.get(f"/images/{images['tiny']}").json()
-    answer = glance.post(
-        "/images",
-        json={
-            "name": f"properties-{RUN}",
-            "disk_format": "raw",
-            "container_format": "bare",
-            "kernel_id": tiny["kernel_id"],
-            "ramdisk_id": tiny["ramdisk_id"],
-            "os_command_line": "console=ttyS0 quiet",
-            # the guest ignores the power button
-            "os_shutdown_timeout": "1",
-            "hw_vif_model": "virtio",
-        },
-    )
-    assert answer.status_code == 201, answer.text
-    made = answer.json()["id"]
-    try:
-        glance.put(
-            f"/images/{made}/file",
-            data=glance.get(f"/images/{images['tiny']}/file").content,
-            headers={"Content-Type": "application/octet-stream"},
-        )
-        yield made
-    finally:
-        glance.delete_image(made, ignore_missing=True)
+    # the guest ignores the power button
+    return upload("properties", os_shutdown_timeout="1", hw_vif_model="virtio")
 
 
 @pytest.fixture(scope="module")

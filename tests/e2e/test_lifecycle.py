@@ -92,40 +92,6 @@ def describe(cloud, server, report, shown):
 
 
 @pytest.fixture(scope="module")
-def upload(alice, images):
-    """Makes images of alice's, each a copy of tiny with more properties."""
-    image = alice.connection.image
-    tiny = image.get(f"/images/{images['tiny']}").json()
-    data = image.get(f"/images/{images['tiny']}/file").content
-    boots = {key: tiny[key] for key in ("kernel_id", "ramdisk_id")}
-    with contextlib.ExitStack() as leftovers:
-
-        def uploader(name, **properties):
-            answer = image.post(
-                "/images",
-                json={
-                    "name": f"{name}-{RUN}",
-                    "disk_format": "raw",
-                    "container_format": "bare",
-                    "os_command_line": "console=ttyS0 quiet",
-                    **boots,
-                    **properties,
-                },
-            )
-            assert answer.status_code == 201, answer.text
-            made = answer.json()["id"]
-            leftovers.callback(image.delete_image, made, ignore_missing=True)
-            image.put(
-                f"/images/{made}/file",
-                data=data,
-                headers={"Content-Type": "application/octet-stream"},
-            )
-            return made
-
-        yield uploader
-
-
-@pytest.fixture(scope="module")
 def server(alice, flavors, network):
     """Boots servers of alice's; they are deleted in the end."""
     with contextlib.ExitStack() as leftovers:
