@@ -1,6 +1,7 @@
 """What a user or an operator can name has its place in the pages."""
 
 import argparse
+import os
 import pathlib
 import re
 import sys
@@ -10,7 +11,10 @@ from oslo_config import cfg
 
 from imprint import conf, exceptions
 from imprint.cloud import shell
+from imprint.cmd import manage
+from imprint.hardware import facts, files, rules, schema, vmware
 from imprint.nova import image_properties, policies, version_filter
+from imprint.osinfo import database
 from imprint.properties import overrides
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -57,6 +61,31 @@ def flags(parser):
         for flag in action.option_strings
         if flag.startswith("--") and flag != "--help"
     }
+
+
+def manage_parser(name):
+    return manage.COMMANDS[name](manage.ManageApp(), None).get_parser(name)
+
+
+def manage_flags(name):
+    """Return those of a command, without the many of cliff's formatters."""
+    base = manage.COMMANDS[name].__mro__[1]
+    of_cliff = type("Plain", (base,), {"take_action": None})
+    return flags(manage_parser(name)) - flags(
+        of_cliff(manage.ManageApp(), None).get_parser(name)
+    )
+
+
+def installed(*others):
+    """Return the package's database, whichever version it has."""
+    package = os.environ.get("OSINFO_SYSTEM_DIR", "/usr/share/osinfo")
+    return database.Database([pathlib.Path(package), *others])
+
+
+def host(machine):
+    return facts.HostFacts(
+        virt_type="kvm", arch="x86_64", machine_type=machine
+    )
 
 
 def targets():
@@ -125,6 +154,145 @@ def test_every_command_of_the_cloud_has_an_entry(name):
 )
 def test_every_option_of_the_cloud_is_mentioned(flag):
     assert flag in page("admin/cloud.rst")
+
+
+@pytest.mark.parametrize("name", sorted(manage.COMMANDS))
+def test_every_command_of_manage_has_an_entry(name):
+    assert re.search(
+        rf"^``imprint-manage {name}\b[^\n]*``\n {{4}}\S",
+        page("admin/hardware.rst"),
+        re.MULTILINE,
+    )
+
+
+@pytest.mark.parametrize(
+    "flag",
+    sorted(
+        {"--config-file", "--config-dir"}.union(
+            *map(manage_flags, manage.COMMANDS)
+        )
+    ),
+)
+def test_every_option_of_manage_is_mentioned(flag):
+    text = page("admin/hardware.rst")
+    assert re.search(rf"{flag}(?![\w-])", text)
+
+
+def test_every_option_of_manage_is_found():
+    found = set().union(*map(manage_flags, manage.COMMANDS))
+    assert found == {
+        *("--arch", "--machine", "--property", "--search", "--virt-type")
+    }
+
+
+def test_no_page_names_a_command_of_manage_that_is_not_there():
+    for name, text in every_page().items():
+        for used in re.findall(r"imprint-manage (os [a-z-]+)", text):
+            assert used in manage.COMMANDS, name
+
+
+@pytest.mark.parametrize("key", sorted(schema._RULE["properties"]))
+def test_every_key_of_a_rule_has_an_entry(key):
+    assert has_entry(page("admin/hardware.rst"), key)
+
+
+@pytest.mark.parametrize("key", sorted(schema._CONDITION["properties"]))
+def test_every_condition_of_a_rule_has_an_entry(key):
+    assert has_entry(page("admin/hardware.rst"), key)
+
+
+def test_every_rule_of_imprint_is_told_and_no_other():
+    text = page("admin/hardware.rst")
+    section = text.partition("Imprint's own rules\n")[2]
+    section = section.partition("\n====")[0]
+    listed = re.findall(r"^(``.*)$", section, re.MULTILINE)
+    told = re.findall(r"``([^`]+)``", "".join(listed))
+    assert sorted(told) == sorted(rule.name for rule in files.load().rules)
+
+
+@pytest.mark.parametrize("name", schema.PROPERTIES)
+def test_every_property_that_is_chosen_is_told_to_users(name):
+    assert f"``{name}``" in page("user/hardware.rst")
+
+
+def test_the_table_of_systems_says_what_is_decided():
+    section = page("user/hardware.rst").partition(".. list-table::")[2]
+    section = section.partition("\n*pc instead*")[0]
+    rows = re.findall(r"\* - (.*)((?:\n {5}- .*){5})", section)
+    assert len(rows) > 10
+    for name, rest in rows[1:]:
+        told = re.findall(r"- (.*)", rest)
+        assert told == list(decided(name.strip("`"))), name
+
+
+def decided(name):
+    system = installed().find(name)
+    for machine in ("pc", "q35"):
+        choices = rules.decide(system, host(machine), {}, files.load())
+        chosen = rules.select(choices, {})
+        if "hw_machine_type" in chosen:
+            yield f"{chosen['hw_machine_type'].value} instead"
+        else:
+            yield chosen["hw_disk_bus"].value
+    yield chosen["hw_vif_model"].value
+    yield choices.clock_offset.value
+    yield "yes" if choices.hyperv else "no"
+
+
+def test_the_explanation_on_the_page_is_one_of_today():
+    """But for the reasons, which name entries of the database."""
+    text = page("admin/hardware.rst")
+    table = text.partition("os explain win2k22 --machine q35\n")[2]
+    rows = re.findall(r"^ {3}\| (.*) \|$", table, re.MULTILINE)
+    told = [tuple(map(str.strip, row.split(" | ")))[1:3] for row in rows]
+    system = installed().find("win2k22")
+    choices = rules.decide(system, host("q35"), {}, files.load())
+    expected = [
+        (name, choice.value)
+        for chosen in (
+            rules.select(choices, {}),
+            choices.hyperv,
+            choices.recommendations,
+        )
+        for name, choice in chosen.items()
+    ]
+    assert set(expected) <= set(told)
+    assert len(told) == len(expected) + len(choices.timers) + len(
+        choices.notes
+    ) + len(["the head", "system", "three of the host", "offset"] + 2 * [""])
+
+
+def test_the_guest_id_on_the_page_is_the_one_that_is_printed():
+    told = re.search(
+        r"os vmware-guest-id win2k22\n {3}(\w+)\n",
+        page("admin/hardware.rst"),
+    )
+    system = installed().find("win2k22")
+    assert vmware.choose_guest_id(system, vmware.load()).value == told[1]
+
+
+def test_the_example_of_rules_and_of_a_system_works():
+    systems = installed(DOCS / "admin/osinfo")
+    example = rules.parse(page("admin/50-example.toml"), "50-example.toml")
+    all_rules = files.load().extend(example)
+    reasons = set()
+    for name, properties, bus in (
+        ("appliance2", {}, "scsi"),
+        ("win10", {}, "virtio"),
+        ("win10", {"hw_virtio_drivers": "no"}, "sata"),
+        ("winxp", {}, "ide"),
+        ("debian11", {}, "virtio"),
+    ):
+        choices = rules.decide(
+            systems.find(name), host("q35"), properties, all_rules
+        )
+        chosen = rules.select(choices, properties)
+        assert chosen["hw_disk_bus"].value == bus, name
+        reasons |= {
+            choice.reason for choice in (*chosen.values(), *choices.timers)
+        }
+    # each rule of the example is the reason for something
+    assert {rule.reason for rule in example} <= reasons
 
 
 @pytest.mark.parametrize("target", targets())
