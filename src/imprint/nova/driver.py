@@ -47,11 +47,16 @@ _MACHINE_TYPE = utils.SM_IMAGE_PROP_PREFIX + "hw_machine_type"
 def _lay_over(
     instance: objects.Instance, image_meta: objects.ImageMeta
 ) -> objects.ImageMeta:
-    """Return an image with the server's overrides and hardware over it."""
+    """Return an image with the server's overrides and hardware over it.
+
+    Its hardware was decided for one machine type.  The server keeps that when
+    it is rebuilt, and the image in Glance does not say which it was.
+    """
     kept = utils.instance_sys_meta(instance)
-    image_meta = system_metadata.overlay(
-        image_meta, hardware_record.read_applied(kept)
-    )
+    decided = hardware_record.read_applied(kept)
+    if hardware_record.read(kept) is not None and _MACHINE_TYPE in kept:
+        decided = {"hw_machine_type": kept[_MACHINE_TYPE], **decided}
+    image_meta = system_metadata.overlay(image_meta, decided)
     return system_metadata.overlay(
         image_meta, system_metadata.read_record(kept)
     )

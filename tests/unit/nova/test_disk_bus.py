@@ -55,6 +55,8 @@ def test_a_bus_that_was_asked_for_is_recorded_by_the_disk_it_is_for():
         "imprint_disk_bus:root": "ide",
         "imprint_disk_bus:ephemeral.1": "sata",
         "imprint_disk_bus:swap": "virtio",
+        # follows no change, and is not taken for what a host chose
+        "imprint_disk_bus:volume.0": "scsi",
     }
 
 

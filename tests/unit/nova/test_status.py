@@ -322,3 +322,65 @@ def test_every_check_has_an_entry_in_the_pages():
     text = (page / "upgrade.rst").read_text()
     for name, _ in status.Checks._upgrade_checks:
         assert f"\n``{name}``\n    " in text
+
+
+DRIVER = f"compute_driver = {status.DRIVER}\n"
+
+
+def hardware(tmp_path, mode="default", *, rule=""):
+    """Return options of a host with rules and databases of its own."""
+    rules = tmp_path / "rules"
+    rules.mkdir()
+    (rules / "10-own.toml").write_text(rule)
+    return (
+        f"[DEFAULT]\n{DRIVER}[libvirt]\nhardware_config = {mode}\n"
+        f"[imprint]\nhardware_dir = {rules}\n"
+        f"osinfo_dirs = {tmp_path / 'osinfo'}\n"
+    )
+
+
+@pytest.fixture
+def no_database(monkeypatch, tmp_path):
+    for kind in ("DATA", "SYSTEM", "LOCAL", "USER"):
+        monkeypatch.setenv(f"OSINFO_{kind}_DIR", str(tmp_path / "none"))
+
+
+def test_hardware_is_no_matter_where_none_is_chosen(
+    site, tmp_path, no_database
+):
+    assert site()["Hardware"].code == Code.SUCCESS
+    fixed = hardware(tmp_path, "fixed")
+    assert site(fixed)["Hardware"].code == Code.SUCCESS
+
+
+@pytest.mark.parametrize(
+    ("mode", "consequence"),
+    [
+        ("default", "servers with os_name get Nova's defaults"),
+        ("libosinfo", "nova-compute does not start"),
+    ],
+)
+def test_a_missing_database_gets_a_warning(
+    site, tmp_path, no_database, mode, consequence
+):
+    result = site(hardware(tmp_path, mode))["Hardware"]
+    assert result.code == Code.WARNING
+    assert consequence in result.details
+
+
+def test_a_database_is_enough(site, tmp_path, no_database):
+    (tmp_path / "osinfo/os").mkdir(parents=True)
+    (tmp_path / "osinfo/os/example.org").mkdir()
+    (tmp_path / "osinfo/os/example.org/own-1.xml").write_text(
+        '<libosinfo><os id="http://example.org/own/1"/></libosinfo>'
+    )
+    result = site(hardware(tmp_path, "libosinfo"))["Hardware"]
+    assert result.code == Code.SUCCESS
+
+
+def test_a_rule_with_an_error_gets_a_warning(site, tmp_path):
+    rule = '[[rule]]\nname = "bad"\nmatch.family = "winnt"\nproperties.hw_disk_bus = "satan"\n'
+    result = site(hardware(tmp_path, rule=rule))["Hardware"]
+    assert result.code == Code.WARNING
+    for word in ("10-own.toml", "bad", "satan", "does not start"):
+        assert word in result.details
