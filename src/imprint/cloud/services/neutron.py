@@ -108,6 +108,10 @@ def _write(settings: Settings) -> None:
             "ovn": {
                 "ovn_nb_connection": remote,
                 "ovn_sb_connection": remote,
+                # libvirt makes the taps: os-vif looks for one in the network
+                # of nova-compute, which is not that of the taps, and would
+                # make it again at each start, and never remove it.
+                "ovs_create_tap": False,
             },
             "ovs": {"ovsdb_connection": f"unix:{OVSDB_SOCKET}"},
         },
