@@ -450,6 +450,18 @@ def test_a_command_has_help_of_its_own(answer, name):
     )
 
 
+def test_no_database_is_said_once(site):
+    done = subprocess.run(
+        [COMMAND, "os", "list"],
+        env=environment(site),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
 def test_a_reader_that_has_enough_is_no_fault(site):
     # as much as no pipe holds
     done = subprocess.run(

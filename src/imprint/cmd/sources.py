@@ -63,7 +63,9 @@ class Sources:
 
         :raises CommandError: there is none
         """
-        if not self._database.exists():
+        # looked for here first: the reader would log what is raised below
+        placed = any((path / "os").is_dir() for path in self._directories)
+        if not placed or not self._database.exists():
             looked = ", ".join(map(str, self._directories))
             raise errors.CommandError(
                 f"There is no libosinfo database in {looked}: install the "
