@@ -19,6 +19,7 @@ __all__ = ["Database", "Match"]
 LOG = logging.getLogger(__name__)
 
 CHECK_SECONDS = 1.0
+MAX_REASON = 200  # characters of a warning that a file can fill
 
 
 class Database:
@@ -114,5 +115,14 @@ class Database:
         if told not in self._warned:
             self._warned.add(told)
             LOG.warning(
-                "Skipping %s of the libosinfo database: %s", path, what
+                "Skipping %s of the libosinfo database: %s",
+                _one_line(path),
+                _one_line(what)[:MAX_REASON],
             )
+
+
+def _one_line(text: str) -> str:
+    """Return ``text``, which is from a file or its name, fit for a log."""
+    return "".join(
+        each if each.isprintable() else ascii(each)[1:-1] for each in text
+    )

@@ -31,7 +31,8 @@ def read(path: str, size: int) -> bytes:
     if size > MAX_BYTES:
         raise InvalidDocumentError(f"it has more than {MAX_BYTES} bytes")
     # an index reads a thousand files: this takes half the time of open()
-    opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    # and does not wait where a pipe has taken the place of the file
+    opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         return os.read(opened, size)
     finally:

@@ -124,7 +124,9 @@ class _Scanner:
         entries = self._entries(top)
         yield from self._entities(entries, "", rank)
         for entry in entries:
-            if not entry.name.endswith(_EXTENSIONS) and entry.is_dir():
+            if not entry.name.endswith(
+                (_SUFFIX, _EXTENSIONS)
+            ) and self._is_directory(entry):
                 inside = self._entries(entry.path)
                 yield from self._entities(inside, f"{entry.name}/", rank)
 
@@ -139,7 +141,7 @@ class _Scanner:
             if name.endswith(_SUFFIX):
                 if file := self._file(entry):
                     masters[name.removesuffix(_SUFFIX)] = file
-            elif name.endswith(_EXTENSIONS) and entry.is_dir():
+            elif name.endswith(_EXTENSIONS) and self._is_directory(entry):
                 files = [
                     self._file(each)
                     for each in self._entries(entry.path)
@@ -169,6 +171,16 @@ class _Scanner:
         except OSError as exc:
             self._warn(directory, str(exc.strerror))
             return []
+
+    def _is_directory(self, entry: "os.DirEntry[str]") -> bool:
+        try:
+            if entry.is_dir():
+                return True
+        except OSError as exc:  # a link to itself, or to where we may not
+            self._warn(entry.path, str(exc.strerror))
+        # a link may come to lead to a directory
+        self.states[entry.path] = state_of(entry.path)
+        return False
 
     def _file(self, entry: "os.DirEntry[str]") -> File | None:
         """Return a file that can be opened without harm."""

@@ -4,10 +4,13 @@ Pure: entries in, facts out.  Knows neither files nor XML.
 """
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from imprint.hardware import facts
+
+_T = TypeVar("_T")
 
 #: finds the entry of a URI; None: the database does not have it
 Find = Callable[[str], "Entry | None"]
@@ -71,27 +74,36 @@ def merge(entries: Sequence[Entry]) -> Entry:
 
     A later single value replaces an earlier one; lists grow.
     """
-    merged = entries[0]
-    for entry in entries[1:]:
-        merged = Entry(
-            id=merged.id,
-            short_ids=tuple(
-                dict.fromkeys((*merged.short_ids, *entry.short_ids))
-            ),
-            name=entry.name or merged.name,
-            family=entry.family or merged.family,
-            distro=entry.distro or merged.distro,
-            version=entry.version or merged.version,
-            release_date=entry.release_date or merged.release_date,
-            devices={**merged.devices, **entry.devices},
-            derives_from=merged.derives_from + entry.derives_from,
-            clones=merged.clones + entry.clones,
-            firmware={**merged.firmware, **entry.firmware},
-            minimum={**merged.minimum, **entry.minimum},
-            recommended={**merged.recommended, **entry.recommended},
-            drivers={**merged.drivers, **entry.drivers},
-        )
-    return merged
+    if len(entries) == 1:
+        return entries[0]
+
+    def last(texts: Iterable[str | None]) -> str | None:
+        return next(filter(None, reversed([*texts])), None)
+
+    def joined(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+        return tuple(itertools.chain.from_iterable(lists))
+
+    def united(mappings: Iterable[Mapping[str, _T]]) -> dict[str, _T]:
+        return {key: value for each in mappings for key, value in each.items()}
+
+    return Entry(
+        id=entries[0].id,
+        short_ids=tuple(
+            dict.fromkeys(joined(each.short_ids for each in entries))
+        ),
+        name=last(each.name for each in entries),
+        family=last(each.family for each in entries),
+        distro=last(each.distro for each in entries),
+        version=last(each.version for each in entries),
+        release_date=last(each.release_date for each in entries),
+        devices=united(each.devices for each in entries),
+        derives_from=joined(each.derives_from for each in entries),
+        clones=joined(each.clones for each in entries),
+        firmware=united(each.firmware for each in entries),
+        minimum=united(each.minimum for each in entries),
+        recommended=united(each.recommended for each in entries),
+        drivers=united(each.drivers for each in entries),
+    )
 
 
 def lineage(entry: Entry, find: Find) -> Iterator[Entry]:
@@ -168,17 +180,17 @@ def _demands(
     nearest_first: Sequence[Iterable[Demand]],
 ) -> tuple[facts.Resources, ...]:
     """Return the first system's demands, filled up where they inherit."""
-    own, *inherited = nearest_first
-    complete = []
-    for demand in own:
-        asked = demand.asked
-        if demand.inherit:
-            for ancestor in inherited:
-                for each in ancestor:
-                    if each.asked.arch == asked.arch:
-                        asked = _fill(asked, each.asked)
-        complete.append(asked)
-    return tuple(complete)
+    own, *ancestors = nearest_first
+    inherited: dict[str, facts.Resources] = {}
+    for each in itertools.chain.from_iterable(ancestors):
+        nearer = inherited.setdefault(each.asked.arch, each.asked)
+        inherited[each.asked.arch] = _fill(nearer, each.asked)
+    return tuple(
+        _fill(demand.asked, inherited.get(demand.asked.arch, demand.asked))
+        if demand.inherit
+        else demand.asked
+        for demand in own
+    )
 
 
 def _fill(asked: facts.Resources, other: facts.Resources) -> facts.Resources:

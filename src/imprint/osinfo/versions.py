@@ -9,10 +9,13 @@ from collections.abc import Iterable
 
 Version = tuple[int, ...]
 
+# no longer, so that int() takes it: a date with its time has 14 digits
+_NUMBER = r"\d{1,18}"
+_DOTTED = rf"{_NUMBER}(?:\.{_NUMBER})*"
 _NAME = re.compile(
-    r"(?P<stem>.*?[^0-9.])(?P<numbers>\d+(?:\.\d+)*)(?:sp(?P<pack>\d+))?"
+    rf"(?P<stem>.*?[^0-9.])(?P<numbers>{_DOTTED})(?:sp(?P<pack>{_NUMBER}))?"
 )
-_NUMBERS = re.compile(r"(\d+(?:\.\d+)*)(?: ?sp(\d+))?")
+_NUMBERS = re.compile(rf"({_DOTTED})(?: ?sp({_NUMBER}))?")
 
 # Numbers above these were given before the smaller ones: Windows 95 and 98,
 # openSUSE 42. They are compared with nothing but each other.

@@ -186,6 +186,76 @@ def test_a_link_to_a_directory_above_makes_no_circle(system, caplog):
     assert "circle.d" in warning
 
 
+@pytest.mark.parametrize("name", ["os/loop", "os/example.org/loop.d"])
+def test_a_directory_that_is_a_link_to_itself_is_left_out(
+    system, caplog, name
+):
+    loop = system / name
+    make_link_to_itself(loop)
+    database = Database([system], check_seconds=0)
+    assert [each.id for each in database.list_all()] == [URI]
+    assert set(database.find("good1").devices) == {"net"}
+    [warning] = warnings(caplog)
+    assert str(loop) in warning
+
+
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path):
+    pipe = tmp_path / "pipe"
+    make_pipe(pipe)
+    assert documents.read(str(pipe), 10) == b""
+
+
+def test_a_version_of_too_many_digits_is_none(system, caplog):
+    digits = "9" * 5000
+    write_os(
+        system,
+        f"{SITE}/digits/1",
+        f"<short-id>good{digits}</short-id><version>{digits}</version>"
+        "<distro>good</distro><family>good</family>",
+    )
+    database = Database([system])
+    assert database.resolve("good2").facts.id == URI
+    assert database.resolve("no", distro="good", version="1").how == (
+        "distro-version"
+    )
+    assert database.resolve("no", family="good").how == "family"
+    assert warnings(caplog) == []
+
+
+# a file of the largest size, with as many parts as go into it
+MANY = 10_000
+
+
+def test_a_file_of_many_parts_takes_no_longer_than_it_is_long(system):
+    uri, parent = f"{SITE}/many/1", f"{SITE}/many/2"
+    asked = resources("<ram>1</ram>", inherit="true") * MANY
+    write_os(system, uri, derives(parent) + asked)
+    write_os(system, parent, asked)
+    assert len(Database([system]).find(uri).minimum) == MANY
+
+
+def test_a_system_that_comes_many_times_is_put_together_once(system):
+    uri = f"{SITE}/many/1"
+    systems = "".join(
+        f'<os id="{uri}"><short-id>s{i}</short-id></os>' for i in range(MANY)
+    )
+    write(path_of(system, "os", uri), document(systems))
+    assert len(Database([system]).find(f"s{MANY - 1}").short_ids) == MANY
+
+
+def test_a_warning_is_one_short_line_whatever_a_file_says(
+    system, local, caplog
+):
+    path = path_of(local, "os", URI)
+    write(path, document(f'<os id="{"x&#10;" * 9000}"/>'))
+    odd = write(path.with_name("a\n\udcff.xml"), "no XML")
+    assert len(Database([system, local]).list_all()) == 0
+    for warning in warnings(caplog):
+        assert warning.isprintable()
+        assert len(warning) < len(str(odd)) + 300
+    assert len(warnings(caplog)) == len((path, odd))
+
+
 def test_a_file_that_is_mended_is_read_and_warned_of_again(
     system, local, caplog
 ):

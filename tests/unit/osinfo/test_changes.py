@@ -104,6 +104,18 @@ def test_a_changed_device_is_noticed(system, local, database):
     assert set(database.find("one").devices) == {"network"}
 
 
+@pytest.mark.parametrize("name", ["example.org", "example.org/changing-1.d"])
+def test_a_link_that_comes_to_lead_somewhere_is_noticed(
+    tmp_path, local, database, name
+):
+    linked = local / "os" / name
+    linked.parent.mkdir(parents=True)
+    linked.symlink_to(tmp_path / "later")
+    assert database.find("one").name == "first"
+    write(tmp_path / "later/changing-1.xml", named("later"))
+    assert database.find("one").name == "later"
+
+
 def test_a_link_that_leads_elsewhere_is_noticed(system, local, database):
     target = write(system / "target", named("through a link"))
     path = path_of(local, "os", URI)
