@@ -7,7 +7,6 @@ from nova import exception
 from imprint import exceptions
 from imprint.nova import errors
 
-
 # for operators: a service does not start with it, and no request meets it
 NOT_OF_A_REQUEST = {exceptions.InvalidRuleError}
 

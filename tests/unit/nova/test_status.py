@@ -379,7 +379,10 @@ def test_a_database_is_enough(site, tmp_path, no_database):
 
 
 def test_a_rule_with_an_error_gets_a_warning(site, tmp_path):
-    rule = '[[rule]]\nname = "bad"\nmatch.family = "winnt"\nproperties.hw_disk_bus = "satan"\n'
+    rule = (
+        '[[rule]]\nname = "bad"\nmatch.family = "winnt"\n'
+        'properties.hw_disk_bus = "satan"\n'
+    )
     result = site(hardware(tmp_path, rule=rule))["Hardware"]
     assert result.code == Code.WARNING
     for word in ("10-own.toml", "bad", "satan", "does not start"):
