@@ -133,6 +133,53 @@ class LibvirtCase(case.ApiCase, base.ServersTestBase):
 
         self.stub_out("nova.volume.cinder.API.get", fake_get)
 
+    def put(self, server, overrides):
+        """Replace the overrides of a server that is off."""
+        answer = self.request(
+            "PUT",
+            f"/servers/{server['id']}/image-properties/overrides",
+            {"image_props_override": overrides},
+        )
+        self.assertEqual(200, answer.status_code, answer.text)
+
+    def delete(self, server, key):
+        """Take one override from a server that is off."""
+        answer = self.request(
+            "DELETE",
+            f"/servers/{server['id']}/image-properties/overrides/{key}",
+        )
+        self.assertEqual(204, answer.status_code, answer.text)
+
+    def started(self, server):
+        """Start a server; return the domain that Nova builds for it."""
+        del self.domains[server["id"]]
+        self._start_server(server)
+        return self.domain(server)
+
+    def act(self, server, action, status):
+        """Do something to a server that takes no arguments."""
+        answer = self.request(
+            "POST", f"/servers/{server['id']}/action", {action: None}
+        )
+        self.assertIn(answer.status_code, (200, 202), answer.text)
+        self._wait_for_state_change(server, status)
+
+    def let_migrate(self):
+        """Let servers move, which the fake libvirt does not."""
+        self.stub_out(
+            "nova.tests.fixtures.libvirt.Domain.migrateToURI3", self._move
+        )
+        self.stub_out(
+            "nova.virt.libvirt.driver.LibvirtDriver.migrate_disk_and_power_off",
+            lambda *args, **kwargs: "[]",
+        )
+
+    def _move(self, domain, destination, params, flags):
+        host = destination.split("/")[2]
+        target = self.computes[host].driver._host.get_connection()
+        target.createXML(params["destination_xml"], 0)
+        domain.complete_job()
+
     def written(self, server):
         """Return bus and name of each disk as Nova's database has them."""
         return {

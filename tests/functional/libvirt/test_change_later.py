@@ -16,32 +16,11 @@ class ChangeLaterTest(case.LibvirtCase):
         super().setUp()
         self.start_host()
 
-    def put(self, server, overrides):
-        answer = self.request(
-            "PUT",
-            f"/servers/{server['id']}/image-properties/overrides",
-            {"image_props_override": overrides},
-        )
-        self.assertEqual(200, answer.status_code, answer.text)
-
-    def delete(self, server, key):
-        answer = self.request(
-            "DELETE",
-            f"/servers/{server['id']}/image-properties/overrides/{key}",
-        )
-        self.assertEqual(204, answer.status_code, answer.text)
-
     def described(self, server):
         answer = self.request(
             "GET", f"/servers/{server['id']}/image-properties"
         )
         return answer.json()["image_properties"]
-
-    def started(self, server):
-        """Start a server; return the domain that Nova builds for it."""
-        del self.domains[server["id"]]
-        self._start_server(server)
-        return self.domain(server)
 
     def events(self, server, action):
         """Return what the events of an action say of overrides."""

@@ -17,25 +17,12 @@ VIDEO = "vga"
 class LifecycleCase(case.LibvirtCase):
     def setUp(self):
         super().setUp()
-        # The fake libvirt migrates nothing.
-        self.stub_out(
-            "nova.tests.fixtures.libvirt.Domain.migrateToURI3", self.move
-        )
-        self.stub_out(
-            "nova.virt.libvirt.driver.LibvirtDriver.migrate_disk_and_power_off",
-            lambda *args, **kwargs: "[]",
-        )
+        self.let_migrate()
         self.set_volume(hw_video_model=VIDEO)
         self.set_image(hw_video_model=VIDEO)
         self.hosts = {"compute1", "compute2"}
         for host in sorted(self.hosts):
             self.start_host(host)
-
-    def move(self, domain, destination, params, flags):
-        host = destination.split("/")[2]
-        target = self.computes[host].driver._host.get_connection()
-        target.createXML(params["destination_xml"], 0)
-        domain.complete_job()
 
     def imprinted(self):
         """Boot a server; the image is another one afterwards."""
@@ -73,13 +60,6 @@ class LifecycleCase(case.LibvirtCase):
         for name, value in SCSI.items():
             self.assertEqual(value, declared.get(name))
         self.assertEqual({("scsi", "/dev/sda")}, self.written(server))
-
-    def act(self, server, action, status):
-        answer = self.request(
-            "POST", f"/servers/{server['id']}/action", {action: None}
-        )
-        self.assertIn(answer.status_code, (200, 202), answer.text)
-        self._wait_for_state_change(server, status)
 
     def resized(self, server):
         self.domains.pop(server["id"])
