@@ -14,6 +14,8 @@ from nova.conf import CONF
 from nova.virt import driver
 from nova.virt.libvirt import blockinfo
 
+from imprint.nova import hardware_record
+
 if TYPE_CHECKING:
     from nova import objects
 
@@ -27,10 +29,12 @@ def settle(
 
     ``block_device_info`` is what the driver was passed; its disks are changed
     and their mappings saved.  The instance gets the root's name, the manager
-    saves it after the operation.  A disk that has a bus keeps it.
+    saves it after the operation.  A disk that has a bus keeps it, and a volume
+    that was attached later keeps its name.
 
     :raises UnsupportedHardware: Nova's own, for a bus that this host has not
     """
+    _settle_late(instance, block_device_info)
     root = _find_root(block_device_info)
     local = [
         *driver.block_device_info_get_ephemerals(block_device_info),
@@ -69,6 +73,32 @@ def settle(
         name = blockinfo.get_device_name(root)
         instance.root_device_name = name
         block_device_info["root_device_name"] = name
+
+
+def find_late_bus(instance: objects.Instance, name: str) -> str | None:
+    """Find the bus of a volume that is attached later, by its device's name.
+
+    Nova names it for the server's ``hw_disk_bus`` but writes down the name
+    alone, and reads SCSI from each sdb, of a SATA disk as well.  None: no bus
+    was decided for the server, or the name is of another.
+    """
+    decided = hardware_record.read_applied(instance.system_metadata)
+    bus: str | None = decided.get("hw_disk_bus")
+    if bus is None:
+        return None
+    prefix = blockinfo.get_dev_prefix_for_disk_bus(bus)
+    return bus if block_device.strip_dev(name).startswith(prefix) else None
+
+
+def _settle_late(
+    instance: objects.Instance, block_device_info: dict[str, Any] | None
+) -> None:
+    for disk in driver.block_device_info_get_mapping(block_device_info):
+        if disk.get("boot_index") == 0 or not _has_no_bus(disk):
+            continue
+        name = blockinfo.get_device_name(disk)
+        if name and (bus := find_late_bus(instance, name)):
+            _write(disk, bus, name)
 
 
 def _find_root(block_device_info: dict[str, Any] | None) -> Any:

@@ -158,14 +158,15 @@ class LibvirtDriver(driver.LibvirtDriver):
             # none to add to.
             override_actions.add_event(context, instance, {}, overrides)
         disk_names.settle(instance, image_meta, block_device_info)
-        super().spawn(
-            context,
-            instance,
-            image_meta,
-            *args,
-            block_device_info=block_device_info,
-            **kwargs,
-        )
+        with hardware.leaving_nothing(instance):
+            super().spawn(
+                context,
+                instance,
+                image_meta,
+                *args,
+                block_device_info=block_device_info,
+                **kwargs,
+            )
 
     def finish_migration(
         self,
@@ -277,6 +278,28 @@ class LibvirtDriver(driver.LibvirtDriver):
         finally:
             if kept is not None:
                 instance.system_metadata[_MACHINE_TYPE] = kept
+
+    def attach_volume(
+        self,
+        context: Any,
+        connection_info: Any,
+        instance: objects.Instance,
+        mountpoint: str,
+        disk_bus: str | None = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
+        """Attach a volume to the bus that was decided for the server."""
+        disk_bus = disk_bus or disk_names.find_late_bus(instance, mountpoint)
+        super().attach_volume(
+            context,
+            connection_info,
+            instance,
+            mountpoint,
+            disk_bus,
+            *args,
+            **kwargs,
+        )
 
     def _register_undefined_instance_details(
         self, context: Any, instance: objects.Instance

@@ -11,9 +11,11 @@ Nova's manager saves the server after each of the driver's operations.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from nova import exception, utils
+from nova.compute import vm_states
 from nova.conf import CONF
 from nova.virt.libvirt import utils as libvirt_utils
 from oslo_log import log as logging
@@ -24,7 +26,7 @@ from imprint.nova import hardware_record, hardware_sources, host_facts
 from imprint.properties.names import show
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from nova import objects
     from nova.virt.libvirt import host as libvirt_host
@@ -184,6 +186,25 @@ def _find_machine_type(
 ) -> str:
     chosen = rules.select(choices, declared).get("hw_machine_type")
     return chosen.value if chosen else host.machine_type
+
+
+@contextlib.contextmanager
+def leaving_nothing(instance: objects.Instance) -> Iterator[None]:
+    """Take away what Nova registers with a new server whose build fails.
+
+    The next host would take it for declared.  It may have another default
+    machine type, and decides for a guest of its own.
+    """
+    kept = instance.system_metadata
+    before = frozenset(kept)
+    try:
+        yield
+    except Exception:
+        if instance.vm_state == vm_states.BUILDING:
+            for key in kept.keys() - before:
+                if key.startswith(utils.SM_IMAGE_PROP_PREFIX):
+                    del kept[key]
+        raise
 
 
 def read_os_name(instance: objects.Instance) -> str | None:

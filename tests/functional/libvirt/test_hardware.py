@@ -1,9 +1,14 @@
 """Hardware from the operating system: the domain of a new server."""
 
 import pathlib
+from unittest import mock
 
+from lxml import etree
+from nova.tests.fixtures import libvirt as fakelibvirt
 from tests.functional.case import IMAGE
 from tests.functional.libvirt import hardware_case
+
+from imprint.nova import driver
 
 CHOSEN = "Hardware for os_name"
 
@@ -48,6 +53,53 @@ class HardwareTest(hardware_case.HardwareCase):
         server = self.boot_volume()
         self.assertAligned(server, ("ide", "hda"))
         self.assertNic("e1000e", self.domain(server))
+
+    def test_a_volume_that_is_attached_later_gets_the_bus_as_well(self):
+        attach = fakelibvirt.Domain.attachDeviceFlags
+        attached = []
+
+        def watch(domain, xml, flags):
+            attached.extend(
+                etree.fromstring(xml).xpath("//target/@bus|//target/@dev")
+            )
+            return attach(domain, xml, flags)
+
+        self.stub_out(
+            "nova.tests.fixtures.libvirt.Domain.attachDeviceFlags", watch
+        )
+        for machine, bus, names, volume in (
+            ("q35", "sata", ("sda", "sdb"), self.cinder.SWAP_OLD_VOL),
+            ("pc", "ide", ("hda", "hdb"), self.cinder.SWAP_NEW_VOL),
+        ):
+            server = self.boot(
+                {"os_name": "win10", "hw_machine_type": machine}
+            )
+            self._attach_volume(server, volume)
+            self.assertEqual({bus, names[1]}, set(attached))
+            self.assertEqual(
+                [(bus, name) for name in names], self.rebooted(server).targets
+            )
+            self.assertAligned(server, *((bus, name) for name in names))
+            attached.clear()
+
+    def test_a_decision_saves_nothing(self):
+        """The networks are being allocated: Nova saves the server soon."""
+        prepare = driver.LibvirtDriver.prepare_for_spawn
+        prepared = []
+
+        def watch(virt, instance):
+            with mock.patch.object(instance, "save") as save:
+                prepare(virt, instance)
+            prepared.append((save.called, instance.obj_what_changed()))
+
+        self.stub_out(
+            "imprint.nova.driver.LibvirtDriver.prepare_for_spawn", watch
+        )
+        server = self.boot({"os_name": "win10"})
+        ((saved, changed),) = prepared
+        self.assertFalse(saved)
+        self.assertLessEqual({"os_type", "system_metadata"}, changed)
+        self.assertEqual("win10", self.record(server)["name"])
 
     def test_os_name_alone_does_what_os_type_does(self):
         alone = self.boot({"os_name": "win10"})

@@ -5,8 +5,9 @@ from unittest import mock
 
 import fixtures
 from nova.conf import CONF
+from nova.virt.libvirt import driver
 from tests.functional.case import OTHER_IMAGE
-from tests.functional.libvirt import hardware_case
+from tests.functional.libvirt import case, hardware_case
 
 WINDOWS = {"os_name": "win10"}
 
@@ -116,6 +117,17 @@ class MoveTest(LifeCase):
         self._evacuate_server(server, expected_host=target)
         self.assertKept(server)
 
+    def test_a_server_that_moves_stays_the_same(self):
+        self.let_migrate()
+        server = self.imprinted()
+        del self.domains[server["id"]]
+        self._migrate_server(server)
+        self.assertKept(server)
+        self._confirm_resize(server)
+        self._live_migrate(server)
+        self.assertKept(server, self.rebooted(server))
+        self.assertEqual(1, self.logged.output.count("Hardware for"))
+
 
 class RescueTest(LifeCase):
     def setUp(self):
@@ -137,8 +149,7 @@ class RescueTest(LifeCase):
         )
         self.start_host()
 
-    def test_a_stable_rescue_has_the_hardware_of_the_server(self):
-        server = self.imprinted()
+    def rescued(self, server):
         del self.domains[server["id"]]
         answer = self.request(
             "POST",
@@ -147,16 +158,28 @@ class RescueTest(LifeCase):
         )
         self.assertEqual(200, answer.status_code, answer.text)
         self._wait_for_state_change(server, "RESCUE")
-        domain = self.domain(server)
+        return self.domain(server)
+
+    def test_a_stable_rescue_has_the_hardware_of_the_server(self):
+        server = self.imprinted()
+        domain = self.rescued(server)
         self.assertEqual(["ide", "usb"], sorted(domain.disk_buses))
         for path, text in self.hardware.items():
             self.assertEqual(text, self.part(domain, path))
         self.assertNic("e1000e", domain)
-        answer = self.request(
-            "POST", f"/servers/{server['id']}/action", {"unrescue": None}
-        )
-        self.assertEqual(202, answer.status_code, answer.text)
-        self._wait_for_state_change(server, "ACTIVE")
+        self.act(server, "unrescue", "ACTIVE")
+        self.assertKept(server, self.rebooted(server))
+
+    def test_a_legacy_rescue_has_that_of_its_image_until_it_is_over(self):
+        """As in Nova, which reads os_type of the server for the clock."""
+        for name in ("hw_rescue_bus", "hw_rescue_device"):
+            del self.glance.images[OTHER_IMAGE]["properties"][name]
+        server = self.imprinted()
+        domain = self.rescued(server)
+        self.assertEqual("q35", domain.machine)
+        self.assertEqual(["virtio", "virtio"], domain.disk_buses)
+        self.assertNic("virtio", domain)
+        self.act(server, "unrescue", "ACTIVE")
         self.assertKept(server, self.rebooted(server))
 
 
@@ -229,3 +252,36 @@ class RescheduleTest(hardware_case.HardwareCase):
         self.assertNotIn("image_os_type", self.kept(server))
         self.assertEqual([("virtio", "vda")], self.domain(server).targets)
         self.assertEqual({("virtio", "/dev/vda")}, self.written(server))
+
+
+class LateRescheduleTest(hardware_case.HardwareCase):
+    """A host that fails with the guest's XML built: Nova wrote into it."""
+
+    def test_the_machine_type_of_the_first_host_goes_too(self):
+        for name in ("compute1", "compute2"):
+            self.start_host(name)
+        create = driver.LibvirtDriver._create_guest_with_network
+        failed = []
+
+        def fail_once(virt, context, xml, instance, *args, **kwargs):
+            if failed:
+                return create(virt, context, xml, instance, *args, **kwargs)
+            failed.append(case.Domain(xml))
+            # the next host is another one
+            self.flags(hw_machine_type="x86_64=q35", group="libvirt")
+            raise RuntimeError("this host cannot")
+
+        self.stub_out(
+            "nova.virt.libvirt.driver.LibvirtDriver"
+            "._create_guest_with_network",
+            fail_once,
+        )
+        server = self.boot(WINDOWS)
+        (first,) = failed
+        self.assertEqual(
+            ("pc", [("ide", "hda")]), (first.machine, first.targets)
+        )
+        self.assertEqual("q35", self.domain(server).machine)
+        self.assertEqual("q35", self.record(server)["machine"])
+        self.assertAligned(server, ("sata", "sda"))
+        self.assertEqual("nova", self.origins(server)["hw_machine_type"])
