@@ -102,6 +102,42 @@ def test_reasons_are_told_of_disk_nic_and_clock(choices):
     ]
 
 
+def test_reasons_are_told_as_shortly_as_the_legend_allows():
+    told = [
+        ("property", "hw_disk_bus", "rule devices of rules.toml"),
+        (
+            "property",
+            "hw_vif_model",
+            "e1000e of http://a.b/c/1 in the database",
+        ),
+        ("note", "hw_disk_bus", "ide is not possible: no IDE; sata instead"),
+        ("note", "hw_rng_model", "not in the table"),
+        ("note", "", "not of one property"),
+    ]
+    rows = [
+        {"Part": part, "Name": name, "Value": "", "Reason": reason}
+        for part, name, reason in told
+    ]
+    choices = systems.parse_explanation(json.dumps(rows))
+    assert systems.describe_reasons(choices) == [
+        "disk: rule devices",
+        "NIC: e1000e of a.b/c/1",
+        "ide is not possible: no IDE; sata instead",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "timers"),
+    [
+        ("<domain/>", "timers none"),
+        (DOMAIN.format(offset="utc"), "timers hpet off, rtc"),
+    ],
+)
+def test_a_row_has_the_timers_of_its_domain(text, timers):
+    found = ET.fromstring(text)  # noqa: S314
+    assert systems.describe_timers(found) == timers
+
+
 def test_a_server_that_is_as_explained_has_no_differences(choices):
     found = systems.find_differences(choices, SHOWN, domain())
     assert list(found) == []

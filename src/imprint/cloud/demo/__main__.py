@@ -72,7 +72,7 @@ def build_demo(directory: Path, progress: Progress) -> Demo:
 
 
 def describe_next(directory: Path) -> str:
-    """Build the three commands that a reader would try next."""
+    """Build the commands that a reader would try next."""
     place = os.path.relpath(Path(sys.executable).parent)
     cloud = f"{place}/imprint-cloud"
     if directory != Path(".cloud"):
@@ -86,7 +86,9 @@ The cloud stays up. Try next:
       --network {NETWORK} --image-prop-override hw_vif_model=e1000 \\
       --wait my-server
 
-  {place}/openstack console log show demo-scsi | grep guest:
+  {place}/openstack console log show demo-winxp | grep guest:
+
+  {cloud} exec imprint-manage os explain win2k19
 """
 
 

@@ -34,10 +34,10 @@ PROPERTIES = Layout(
 )
 SYSTEMS = Layout(
     columns={
-        "SERVER": 19,
-        "THE GUEST SAW": 25,
-        "LIBVIRT HAS": 16,
-        "WHY": 33,
+        "SERVER, OVERRIDE": 19,
+        "THE GUEST SAW": 24,
+        "LIBVIRT HAS": 15,
+        "WHY": 35,
     }
 )
 

@@ -11,9 +11,11 @@ from imprint.cloud.content import NETWORK
 from imprint.cloud.demo import report
 from imprint.cloud.demo.cases import build_cases, build_refusals
 from imprint.cloud.demo.systems import (
+    LEGEND,
     build_question,
     build_systems,
     describe_reasons,
+    describe_timers,
     find_differences,
     parse_explanation,
 )
@@ -61,15 +63,19 @@ class Demo:
         """
         images = self.read_images()
         ids = self.find_ids(images)
-        cases = build_cases(huge_pages=has_huge_pages())
         refusals = build_refusals()
         systems = build_systems()
+        # Those of a run before, which may hold the huge pages.
+        with_pages, without = (
+            build_cases(huge_pages=having) for having in (True, False)
+        )
         self.remove(
             [
-                *(case.name for case in (*cases, *systems)),
+                *(case.name for case in (*with_pages, *without, *systems)),
                 *(refusal.name for refusal in refusals),
             ]
         )
+        cases = with_pages if has_huge_pages() else without
         failures = [
             *self.show_properties(cases, refusals, ids),
             *self.show_systems(systems, ids),
@@ -111,7 +117,8 @@ class Demo:
         )
         booted = self.boot_all(systems, ids)
         rows = map(build_system_row, systems, booted)
-        self.progress.say(f"\n{report.build_table(rows, report.SYSTEMS)}\n")
+        table = report.build_table(rows, report.SYSTEMS)
+        self.progress.say(f"\n{table}\n{LEGEND}\n")
         return list_failures(booted)
 
     def boot_all(
@@ -143,8 +150,9 @@ class Demo:
 
     def remove(self, names: Iterable[str]) -> None:
         """Delete the tenant's servers of these names."""
+        wanted = set(names)
         there = self.cloud.connection.compute.servers(details=False)
-        found = [one.id for one in there if one.name in set(names)]
+        found = [one.id for one in there if one.name in wanted]
         if found:
             with self.progress.phase(f"{len(found)} servers removed"):
                 self.cloud.delete(found)
@@ -208,6 +216,7 @@ class Demo:
             self.cloud.find_host(server), *build_question(case, domain)
         )
         choices = parse_explanation(answer)
+        seen.domain.append(describe_timers(domain))
         seen.why.extend(describe_reasons(choices))
         seen.failures.extend(
             f"{case.name}: {difference}"
@@ -258,7 +267,7 @@ def build_row(case: Case, seen: Seen) -> report.Row:
 
 def build_system_row(case: Case, seen: Seen) -> report.Row:
     """Build the row of a server that has an operating system's hardware."""
-    names = list(_describe(case.override))
+    names = [case.name, *_describe(case.override)]
     return report.Row(cells=[names, seen.guest, seen.domain, seen.why])
 
 

@@ -30,6 +30,12 @@ _EXPLAINED = {
     ("clock", "offset"): "clock",
 }
 
+# Below the table.
+LEGEND = (
+    "WHY: a rule of Imprint's, or a device and the system that the libosinfo"
+    " database has it from."
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Hardware:
@@ -159,12 +165,33 @@ def parse_explanation(text: str) -> Choices:
 
 
 def describe_reasons(choices: Choices) -> list[str]:
-    """Describe why the disk, the NIC and the clock are what they are."""
+    """Describe why the disk, the NIC and the clock are what they are.
+
+    Shorter than the explanation: LEGEND says once what each reason would.
+    """
     return [
-        f"{label}: {choices[choice].reason}"
+        f"{label}: {_shorten(choices[choice].reason)}"
         for choice, label in _EXPLAINED.items()
         if choice in choices
+    ] + [
+        _shorten(choice.reason)
+        for (part, name), choice in choices.items()
+        if part == "note" and ("property", name) in _EXPLAINED
     ]
+
+
+def _shorten(reason: str) -> str:
+    reason = reason.removesuffix(" of rules.toml")
+    return reason.removesuffix(" in the database").replace(" http://", " ")
+
+
+def describe_timers(domain: Element) -> str:
+    """Describe the timers of a domain: "timers hpet off, pit, rtc"."""
+    names = (
+        f"{name} off" if said == "off" else name
+        for name, said in sorted(read_timers(domain).items())
+    )
+    return f"timers {', '.join(names) or 'none'}"
 
 
 def find_differences(
