@@ -7,11 +7,7 @@ CHOSEN = "Hardware for os_name"
 WINDOWS = {"os_name": "win10"}
 
 
-class ChangeTest(hardware_case.HardwareCase):
-    def setUp(self):
-        super().setUp()
-        self.start_host()
-
+class ChangeCase(hardware_case.HardwareCase):
     def assertDecided(self, times):
         self.assertEqual(times, self.logged.output.count(CHOSEN))
 
@@ -25,6 +21,12 @@ class ChangeTest(hardware_case.HardwareCase):
         self.assertNic("virtio", domain)
         self.assertClock(domain, "utc", "kvmclock")
         self.assertIsNone(domain.tree.find("features/hyperv"))
+
+
+class ChangeTest(ChangeCase):
+    def setUp(self):
+        super().setUp()
+        self.start_host()
 
     def test_another_image_is_decided_for(self):
         self.set_os("win10")
@@ -88,6 +90,29 @@ class ChangeTest(hardware_case.HardwareCase):
         self.put(server, WINDOWS | {"hw_vif_model": "rtl8139"})
         self.assertNic("rtl8139", self.started(server))
         self.assertDecided(1)
+
+
+class NextGuestTest(ChangeCase):
+    def test_whatever_builds_the_next_guest_decides(self):
+        self.flags(shelved_offload_time=0)
+        for name in ("compute1", "compute2"):
+            self.start_host(name)
+        server = self.boot(WINDOWS)
+        self._stop_server(server)
+        self.put(server, {"os_name": "ubuntu22.04"})
+        flavor = self._create_flavor(vcpu=4, ephemeral=0)
+        self.assertLinux(self.migrated(server, flavor))
+        self.act(server, "confirmResize", "SHUTOFF")
+        self.assertEqual({("virtio", "/dev/vda")}, self.written(server))
+
+        self._shelve_server(server)
+        self.put(server, WINDOWS)
+        del self.domains[server["id"]]
+        self._unshelve_server(server)
+        self.assertWindows(self.domain(server))
+        self.assertWindows(self.rebooted(server))
+        self.assertAligned(server, ("ide", "hda"))
+        self.assertDecided(3)
 
 
 class ImageTest(test_images.ImagesCase, hardware_case.HardwareCase):
