@@ -34,7 +34,7 @@ test-fast: lint install recipes ## Lint, types and the tests without a cloud
 	@$(PHASE) unit $(PYTEST) -q tests/unit
 	@$(PHASE) contract $(PYTEST) -q tests/contract
 	@$(PHASE) functional $(PYTEST) -q -n auto \
-	    --dist loadscope tests/functional
+	    --dist worksteal tests/functional
 
 .PHONY: test-cloud
 test-cloud: install recipes ## Tests on the real cloud, left as it was found
