@@ -48,6 +48,9 @@ def build(settings: Settings) -> tuple[Node, ...]:
                 "HOME": str(STATE),
                 "ERL_EPMD_ADDRESS": LOOPBACK,
                 "ERL_EPMD_PORT": str(ports["epmd"]),
+                # Once a minute it starts a mapper of its own if there is
+                # none, and then the port of ours is taken.
+                "ERL_AFLAGS": "-start_epmd false",
                 "RABBITMQ_NODENAME": "openstack@localhost",
                 "RABBITMQ_BASE": str(STATE),
                 "RABBITMQ_MNESIA_BASE": str(STATE / "mnesia"),
