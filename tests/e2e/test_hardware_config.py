@@ -5,6 +5,7 @@ beside its own; whatever a test changes is put back in the end, and so is the
 database when it was moved.
 """
 
+import contextlib
 import subprocess
 import sys
 import uuid
@@ -83,9 +84,10 @@ def options(admin, command):
         for service in admin.connection.compute.services()
     )
     made = Options(command, count)
-    yield made
-    made.set("")
-    admin.run(FIRST, "rm", "-rf", PLACE)
+    with contextlib.ExitStack() as leftovers:
+        leftovers.callback(admin.run, FIRST, "rm", "-rf", PLACE)
+        leftovers.callback(made.set, "")
+        yield made
 
 
 @pytest.fixture
