@@ -61,17 +61,12 @@ class Hardware:
             self._rules = hardware_sources.load_rules(CONF)
         except exceptions.InvalidRuleError as exc:
             raise exception.InvalidConfiguration(str(exc)) from exc
-        if self._database.exists():
-            return
-        if _is_strict():
+        # the database says in the log that it is not there
+        if not self._database.exists() and _is_strict():
             raise exception.InvalidConfiguration(
                 f"{hardware_sources.NO_DATABASE}, and [libvirt] "
                 f"hardware_config = libosinfo needs it"
             )
-        LOG.info(
-            "%s: servers with os_name get Nova's defaults",
-            hardware_sources.NO_DATABASE,
-        )
 
     def decide(self, instance: objects.Instance) -> None:
         """Decide anew for a server and write it down.

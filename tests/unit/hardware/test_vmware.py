@@ -147,6 +147,11 @@ def test_linux_by_vendor(distro, version, expected):
     assert chosen(distro=distro, version=version, family="linux") == expected
 
 
+@pytest.mark.parametrize("family", ["dos", "msdos"])
+def test_dos_by_the_family_of_any_database(family):
+    assert chosen(short=["msdos6.22"], family=family) == "dosGuest"
+
+
 @pytest.mark.parametrize(
     ("released", "expected"),
     [
