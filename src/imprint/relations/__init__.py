@@ -1,0 +1,1 @@
+"""Which image belongs to which server of which Nova: the records."""
