@@ -5,7 +5,7 @@ database and no HTTP.
 """
 
 import dataclasses
-import datetime
+import datetime as dt
 import enum
 
 
@@ -53,7 +53,7 @@ class Relation:
     installation_uuid: str
     image_id: str
     kind: Kind
-    created_at: datetime.datetime
+    created_at: dt.datetime
     state: State = State.ACTIVE
     source: Source = Source.NOVA
     #: who owns the image
@@ -76,4 +76,17 @@ class Installation:
     name: str
     service_user_id: str
     enabled: bool = True
-    created_at: datetime.datetime
+    created_at: dt.datetime
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Filter:
+    """Which relations of a server are wanted; active ones only."""
+
+    instance_uuid: str
+    #: None: of any Nova
+    installation_uuid: str | None = None
+    #: none: of every kind
+    kinds: frozenset[Kind] = frozenset()
+    #: only what is this project's, by the image or by the server; None: all
+    project_id: str | None = None

@@ -6,25 +6,32 @@ somebody may do what he asks for is his caller's business.
 
 import contextlib
 import dataclasses
-import datetime
+import datetime as dt
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
 from imprint import exceptions
 from imprint.relations.engine import build_engine
-from imprint.relations.model import Installation, Kind, Relation, Source, State
+from imprint.relations.model import (
+    Filter,
+    Installation,
+    Kind,
+    Relation,
+    Source,
+    State,
+)
 from imprint.relations.tables import INSTALLATIONS, RELATIONS
 
 #: How many rows one statement of a maintenance run touches.
 CHUNK = 1000
 
 
-def now() -> datetime.datetime:
+def now() -> dt.datetime:
     """Return the time as the store keeps it: UTC, to the second."""
-    utc = datetime.datetime.now(datetime.UTC)
+    utc = dt.datetime.now(dt.UTC)
     return utc.replace(tzinfo=None, microsecond=0)
 
 
@@ -115,7 +122,7 @@ class Store:
         query = sa.select(INSTALLATIONS).where(INSTALLATIONS.c.uuid == uuid)
         with self._begin() as connection:
             row = connection.execute(query).mappings().first()
-        return row and _build_installation(row)
+        return None if row is None else _build_installation(row)
 
     def list_installations(self) -> list[Installation]:
         """List them in the order of their registration."""
@@ -149,7 +156,7 @@ class Store:
             there = connection.scalar(
                 sa.select(RELATIONS.c.image_id).where(where)
             )
-        if not there:
+        if there is None:
             self.insert(dataclasses.replace(relation, state=State.ACTIVE))
 
     def discard(self, relation: Relation) -> None:
@@ -163,23 +170,15 @@ class Store:
 
     # Listing
 
-    def list_image_ids(
-        self,
-        instance_uuid: str,
-        *,
-        installation_uuid: str | None,
-        kinds: Collection[Kind],
-        limit: int,
-    ) -> list[str]:
+    def list_image_ids(self, wanted: Filter, *, limit: int) -> list[str]:
         """List the images of a server, in no order, ``limit`` at most.
 
-        No kinds at all are all kinds.  One image comes once, also where two
-        installations know it.
+        One image comes once, also where two installations know it.
         """
         query = (
             sa.select(RELATIONS.c.image_id)
             .distinct()
-            .where(*_of_server(instance_uuid, installation_uuid, kinds))
+            .where(*_match(wanted))
             .limit(limit)
         )
         with self._begin() as connection:
@@ -187,10 +186,8 @@ class Store:
 
     def page_image_ids(
         self,
-        instance_uuid: str,
+        wanted: Filter,
         *,
-        installation_uuid: str | None,
-        kinds: Collection[Kind],
         after: str | None,
         limit: int,
         newest_first: bool = True,
@@ -202,16 +199,13 @@ class Store:
         """
         age = sa.func.min(RELATIONS.c.created_at)
         image = RELATIONS.c.image_id
-        scope = _of_server(instance_uuid, installation_uuid, kinds)
-        query = sa.select(image).where(*scope).group_by(image).limit(limit)
+        query = sa.select(image).where(*_match(wanted)).group_by(image)
         with self._begin() as connection:
             if after is not None:
-                # of any kind: one that was of this kind a page before
+                # of any kind: it may have changed since the page before
+                any_kind = dataclasses.replace(wanted, kinds=frozenset())
                 since = connection.scalar(
-                    sa.select(age).where(
-                        *_of_server(instance_uuid, installation_uuid, ()),
-                        image == after,
-                    )
+                    sa.select(age).where(*_match(any_kind), image == after)
                 )
                 if since is None:
                     return None
@@ -225,17 +219,17 @@ class Store:
                     )
                 )
             order = (
-                (age.desc(), image.desc()) if newest_first else (age, image)
+                [age.desc(), image.desc()] if newest_first else [age, image]
             )
-            return list(connection.scalars(query.order_by(*order)))
+            return list(
+                connection.scalars(query.order_by(*order).limit(limit))
+            )
 
-    def list_of_server(
-        self, instance_uuid: str, installation_uuid: str, *, limit: int
-    ) -> list[Relation]:
+    def list_of_server(self, wanted: Filter, *, limit: int) -> list[Relation]:
         """List what is known of a server's images, the newest first."""
         query = (
             sa.select(RELATIONS)
-            .where(*_of_server(instance_uuid, installation_uuid, ()))
+            .where(*_match(wanted))
             .order_by(
                 RELATIONS.c.created_at.desc(), RELATIONS.c.image_id.desc()
             )
@@ -299,26 +293,39 @@ class Store:
         with self._begin() as connection:
             connection.execute(RELATIONS.delete().where(*where))
 
-    def set_kind(self, image_id: str, kind: Kind) -> None:
-        """Follow the owner's change of what a snapshot or backup is."""
+    def follow_image(
+        self,
+        image_id: str,
+        *,
+        kind: Kind | None = None,
+        project_id: str | None = None,
+    ) -> None:
+        """Follow a change of an image: what it is, whose it is.
+
+        ``kind`` is for what was a snapshot or a backup; None: not changed.
+        """
+        of_image = RELATIONS.c.image_id == image_id
         with self._begin() as connection:
-            connection.execute(
-                RELATIONS.update()
-                .where(
-                    RELATIONS.c.image_id == image_id,
-                    RELATIONS.c.kind.in_(
-                        [Kind.SNAPSHOT, Kind.BACKUP, Kind.IMAGE]
-                    ),
+            if kind is not None:
+                changeable = [Kind.SNAPSHOT, Kind.BACKUP, Kind.IMAGE]
+                connection.execute(
+                    RELATIONS.update()
+                    .where(of_image, RELATIONS.c.kind.in_(changeable))
+                    .values(kind=kind)
                 )
-                .values(kind=kind)
-            )
+            if project_id is not None:
+                connection.execute(
+                    RELATIONS.update()
+                    .where(of_image)
+                    .values(project_id=project_id)
+                )
 
     # Maintenance
 
     def list_pending(
-        self, before: datetime.datetime, *, limit: int = CHUNK
+        self, before: dt.datetime, *, limit: int = CHUNK
     ) -> list[Relation]:
-        """List relations that are pending since before a time, oldest first."""
+        """List relations that are pending since before a time, by age."""
         query = (
             sa.select(RELATIONS)
             .where(
@@ -349,17 +356,22 @@ class Store:
         return [_build_relation(row) for row in rows]
 
 
-def _of_server(
-    instance_uuid: str, installation_uuid: str | None, kinds: Collection[Kind]
-) -> list[sa.ColumnElement[bool]]:
+def _match(wanted: Filter) -> list[sa.ColumnElement[bool]]:
     where = [
-        RELATIONS.c.instance_uuid == instance_uuid,
+        RELATIONS.c.instance_uuid == wanted.instance_uuid,
         RELATIONS.c.state == State.ACTIVE,
     ]
-    if installation_uuid is not None:
-        where.append(RELATIONS.c.installation_uuid == installation_uuid)
-    if kinds:
-        where.append(RELATIONS.c.kind.in_(sorted(kinds)))
+    if wanted.installation_uuid is not None:
+        where.append(RELATIONS.c.installation_uuid == wanted.installation_uuid)
+    if wanted.kinds:
+        where.append(RELATIONS.c.kind.in_(sorted(wanted.kinds)))
+    if wanted.project_id is not None:
+        where.append(
+            sa.or_(
+                RELATIONS.c.project_id == wanted.project_id,
+                RELATIONS.c.instance_project_id == wanted.project_id,
+            )
+        )
     return where
 
 

@@ -9,7 +9,8 @@ another database.
 import sqlalchemy as sa
 
 #: As Glance's ``images.id``: MySQL cannot use an index to join two charsets.
-MYSQL = {"mysql_engine": "InnoDB", "mysql_charset": "utf8mb3"}
+MYSQL_CHARSET = "utf8mb3"
+MYSQL_ENGINE = "InnoDB"
 VERSION_TABLE = "imprint_alembic_version"
 
 METADATA = sa.MetaData()
@@ -24,7 +25,8 @@ INSTALLATIONS = sa.Table(
     sa.Column("enabled", sa.Boolean, nullable=False),
     sa.Column("created_at", sa.DateTime, nullable=False),
     sa.UniqueConstraint("uuid", name="uniq_imprint_installations0uuid"),
-    **MYSQL,
+    mysql_engine=MYSQL_ENGINE,
+    mysql_charset=MYSQL_CHARSET,
 )
 
 RELATIONS = sa.Table(
@@ -44,5 +46,6 @@ RELATIONS = sa.Table(
     sa.Index(
         "ix_imprint_image_instances_state_created_at", "state", "created_at"
     ),
-    **MYSQL,
+    mysql_engine=MYSQL_ENGINE,
+    mysql_charset=MYSQL_CHARSET,
 )
