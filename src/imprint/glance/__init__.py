@@ -1,0 +1,1 @@
+"""The host of image relations: the only importer of Glance."""
