@@ -1,0 +1,1 @@
+"""One file per change; none is edited after its release."""
