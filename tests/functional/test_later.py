@@ -54,10 +54,10 @@ class TestImages(case.BuiltCase):
             "POST", f"/servers/{server['id']}/action", action
         )
         self.assertEqual(202, answer.status_code, answer.text)
-        instance = self.instance(server)
-        # the fake driver leaves snapshots unfinished
-        instance.task_state = None
-        instance.save()
+        # else the host would delete the image of a task that was taken away
+        self._wait_for_server_parameter(
+            server, {"OS-EXT-STS:task_state": None}
+        )
 
     def test_records_are_in_no_image_of_the_server(self):
         server = self.boot({"hw_disk_bus": "ide"})

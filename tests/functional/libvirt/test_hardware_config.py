@@ -74,7 +74,7 @@ class NothingAskedTest(hardware_case.HardwareCase):
         self.start_host()
         self.assertStock(self.domain(self.boot(WINDOWS)))
         self.assertEqual(
-            1, self.logged.output.count("no libosinfo database on this host")
+            1, self.logged.output.count("There is no libosinfo database in")
         )
 
     def test_without_os_name_nothing_is_asked_in_any_mode(self):
