@@ -387,3 +387,46 @@ def test_a_rule_with_an_error_gets_a_warning(site, tmp_path):
     assert result.code == Code.WARNING
     for word in ("10-own.toml", "bad", "satan", "does not start"):
         assert word in result.details
+
+
+INSTALLATION = "6b7c3c1e-5f0a-4d3e-9a55-0f2f6d0a7b11"
+
+
+def imprint(**options):
+    return "[imprint]\n" + "".join(
+        f"{name} = {value}\n" for name, value in options.items()
+    )
+
+
+def test_nothing_is_to_be_said_of_images(site):
+    result = site()["Related images"]
+    assert result.code == Code.SUCCESS
+    assert "Glance is not told" in result.details
+
+
+def test_a_named_nova_sends_service_tokens(site):
+    named = imprint(nova_installation_uuid=INSTALLATION)
+    assert site(named + SERVICE_USER)["Related images"].code == Code.SUCCESS
+    result = site(named)["Related images"]
+    assert result.code == Code.FAILURE
+    for word in ("send_service_user_token", "refuses every snapshot"):
+        assert word in result.details
+
+
+@pytest.mark.parametrize(
+    "name", ["our-cloud", INSTALLATION.upper(), INSTALLATION[:-1]]
+)
+def test_a_name_of_another_form_is_a_failure(site, name):
+    named = imprint(nova_installation_uuid=name) + SERVICE_USER
+    result = site(named)["Related images"]
+    assert result.code == Code.FAILURE
+    for word in ("nova_installation_uuid", "generate-installation-uuid"):
+        assert word in result.details
+
+
+def test_base_images_of_a_nova_without_a_name_get_a_warning(site):
+    result = site(imprint(record_base="true"))["Related images"]
+    assert result.code == Code.WARNING
+    assert "record_base" in result.details
+    both = imprint(nova_installation_uuid=INSTALLATION, record_base="true")
+    assert site(both + SERVICE_USER)["Related images"].code == Code.SUCCESS
