@@ -71,10 +71,6 @@ class Instances:
                 "relations": [
                     {"image_id": each.image_id, **_describe(each)}
                     for each in found
-                    # whose image it is says nothing of the server
-                    if wanted.project_id is None
-                    or each.kind != Kind.BASE
-                    or each.instance_project_id == wanted.project_id
                 ]
             }
         )

@@ -23,10 +23,12 @@ _INSTANCE = "/v2/instances/{installation_uuid}/{instance_uuid}"
 _IMAGE = "/v2/images/{image_id}/instances"
 _ONE = f"{_IMAGE}/{{installation_uuid}}/{{instance_uuid}}"
 
+_READER = f"{base.ADMIN_OR_PROJECT_READER} or role:service"
+
 RULES = [
     policy.DocumentedRuleDefault(
         name=LIST,
-        check_str=base.ADMIN_OR_PROJECT_READER,
+        check_str=_READER,
         description=(
             "List the images of a server. Which of them the caller sees is "
             "decided by Glance's own rules, and by whose server or image it "
@@ -57,7 +59,7 @@ RULES = [
     ),
     policy.DocumentedRuleDefault(
         name=SHOW,
-        check_str=base.ADMIN_OR_PROJECT_READER,
+        check_str=_READER,
         description="List the servers of an image that the caller sees.",
         operations=[{"method": "GET", "path": _IMAGE}],
         scope_types=["project"],

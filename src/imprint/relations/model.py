@@ -88,5 +88,5 @@ class Filter:
     installation_uuid: str | None = None
     #: none: of every kind
     kinds: frozenset[Kind] = frozenset()
-    #: only what is this project's, by the image or by the server; None: all
+    #: only of this project's servers, or made into its images; None: all
     project_id: str | None = None

@@ -8,7 +8,7 @@ import contextlib
 import dataclasses
 import datetime as dt
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -27,6 +27,12 @@ from imprint.relations.tables import INSTALLATIONS, RELATIONS
 
 #: How many rows one statement of a maintenance run touches.
 CHUNK = 1000
+#: What tells one relation from all others, in the order of the primary key.
+_KEY = (
+    RELATIONS.c.instance_uuid,
+    RELATIONS.c.installation_uuid,
+    RELATIONS.c.image_id,
+)
 
 
 def now() -> dt.datetime:
@@ -323,32 +329,82 @@ class Store:
     # Maintenance
 
     def list_pending(
-        self, before: dt.datetime, *, limit: int = CHUNK
+        self,
+        before: dt.datetime,
+        *,
+        after: Relation | None = None,
+        limit: int = CHUNK,
     ) -> list[Relation]:
-        """List relations that are pending since before a time, by age."""
+        """List relations that are pending since before a time, by age.
+
+        ``after`` is the last one of the list before.
+        """
+        order = (RELATIONS.c.created_at, *_KEY)
         query = (
             sa.select(RELATIONS)
             .where(
                 RELATIONS.c.state == State.PENDING,
                 RELATIONS.c.created_at < before,
             )
-            .order_by(RELATIONS.c.created_at)
+            .order_by(*order)
             .limit(limit)
         )
+        if after is not None:
+            last = (after.created_at, *after.key)
+            query = query.where(_after(order, last))
         return self._list(query)
+
+    def list_of_images(self, image_ids: Collection[str]) -> list[Relation]:
+        """List what is known of some images, pending or active."""
+        return self._list(
+            sa.select(RELATIONS)
+            .where(RELATIONS.c.image_id.in_(sorted(image_ids)))
+            .order_by(*_KEY)
+        )
+
+    def insert_all(self, relations: Collection[Relation]) -> int:
+        """Insert those whose key is not there yet; how many there were."""
+        if not relations:
+            return 0
+        try:
+            with self._begin() as connection:
+                connection.execute(
+                    RELATIONS.insert(), [_build_values(r) for r in relations]
+                )
+        except sa.exc.IntegrityError:
+            # somebody inserts one of them at this time
+            return sum(map(self.insert, relations))
+        return len(relations)
+
+    def delete_all(self, relations: Collection[Relation]) -> None:
+        """Delete relations, but not what came under their key since."""
+        if not relations:
+            return
+        statement = RELATIONS.delete().where(
+            *(column == sa.bindparam(f"_{column.name}") for column in _KEY),
+            RELATIONS.c.created_at == sa.bindparam("_created_at"),
+        )
+        with self._begin() as connection:
+            connection.execute(
+                statement,
+                [
+                    {
+                        "_instance_uuid": one.instance_uuid,
+                        "_installation_uuid": one.installation_uuid,
+                        "_image_id": one.image_id,
+                        "_created_at": one.created_at,
+                    }
+                    for one in relations
+                ],
+            )
 
     def walk(self, *, chunk: int = CHUNK) -> Iterator[list[Relation]]:
         """Yield all relations in chunks by key, each read for itself."""
-        key = (
-            RELATIONS.c.instance_uuid,
-            RELATIONS.c.installation_uuid,
-            RELATIONS.c.image_id,
-        )
-        query = sa.select(RELATIONS).order_by(*key).limit(chunk)
+        query = sa.select(RELATIONS).order_by(*_KEY).limit(chunk)
         found = self._list(query)
         while found:
             yield found
-            found = self._list(query.where(_after(key, found[-1].key)))
+            found = self._list(query.where(_after(_KEY, found[-1].key)))
 
     def _list(self, query: sa.Select[Any]) -> list[Relation]:
         with self._begin() as connection:
@@ -368,15 +424,19 @@ def _match(wanted: Filter) -> list[sa.ColumnElement[bool]]:
     if wanted.project_id is not None:
         where.append(
             sa.or_(
-                RELATIONS.c.project_id == wanted.project_id,
                 RELATIONS.c.instance_project_id == wanted.project_id,
+                # whose image it is knows what it was made of, not who boots it
+                sa.and_(
+                    RELATIONS.c.project_id == wanted.project_id,
+                    RELATIONS.c.kind != Kind.BASE,
+                ),
             )
         )
     return where
 
 
 def _after(
-    columns: Sequence[sa.Column[str]], values: Sequence[str]
+    columns: Sequence[sa.Column[Any]], values: Sequence[Any]
 ) -> sa.ColumnElement[bool]:
     """Build what comes after a key, so that every database uses its index.
 
