@@ -1,0 +1,1 @@
+"""Measure the list of a server's images beside Glance's own filters."""
