@@ -97,7 +97,7 @@ class Population:
     @functools.cached_property
     def servers(self) -> list[Server]:
         """All servers."""
-        chance = random.Random(self.count)  # noqa: S311  no secret
+        chance = random.Random(f"servers {self.count}")  # noqa: S311  no secret
         total = self.count // IMAGES_OF_SERVER
         tenants = [
             uuid.UUID(int=chance.getrandbits(128)).hex
@@ -127,7 +127,7 @@ class Population:
 
     def images(self) -> Iterator[dict[str, str | int]]:
         """Yield what is known of each image, in the order of their ids."""
-        chance = random.Random(-self.count)  # noqa: S311  no secret
+        chance = random.Random(f"images {self.count}")  # noqa: S311  no secret
         numbers = sorted(_number(chance) for _ in range(self.count))
         places = list(range(self.count))
         chance.shuffle(places)
