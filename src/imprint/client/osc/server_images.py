@@ -137,8 +137,9 @@ def find_server_id(compute: _proxy.Proxy, name_or_id: str) -> str:
 
     :raises osc_lib.exceptions.CommandError: no server has this name
     """
-    server = compute.find_server(name_or_id, details=False)
-    if server is not None:
+    # Of nothing the SDK would make the list of all servers.
+    server = name_or_id and compute.find_server(name_or_id, details=False)
+    if server:
         return str(server.id)
     try:
         return str(uuid.UUID(name_or_id))
