@@ -101,6 +101,18 @@ def administer(url):
 def run_mariadb():
     """Start a MariaDB; yield its address."""
     with make_directory() as directory:
+        mariadb = MariaDB(directory)
+        mariadb.start()
+        try:
+            yield mariadb.url
+        finally:
+            mariadb.stop()
+
+
+class MariaDB:
+    """A MariaDB that may be ended and started again, with its data."""
+
+    def __init__(self, directory):
         data, socket = directory / "data", directory / "socket"
         user = f"--user={pwd.getpwuid(os.geteuid()).pw_name}"
         run(
@@ -109,7 +121,8 @@ def run_mariadb():
             # the socket is in a directory that only its owner enters
             "--auth-root-authentication-method=normal",
         )
-        server = [
+        self.url = f"{PYMYSQL}://root@localhost/?unix_socket={socket}"
+        self.command = [
             *(find("mariadbd"), "--no-defaults", user),
             *(f"--datadir={data}", f"--socket={socket}"),
             *("--skip-networking", "--skip-log-bin"),
@@ -119,9 +132,31 @@ def run_mariadb():
             # so that what is not said to be utf8mb3 is seen
             "--character-set-server=utf8mb4",
         ]
-        url = f"{PYMYSQL}://root@localhost/?unix_socket={socket}"
-        with serve(server, url, directory / "log"):
-            yield url
+        self._log = directory / "log"
+        self._running = None
+        self._process = None
+
+    @property
+    def pid(self):
+        return self._process.pid
+
+    def start(self):
+        """Start it, after its end has been seen."""
+        if self._process is not None:
+            self._process.wait(SECONDS)
+        self._running = contextlib.ExitStack()
+        self._process = self._running.enter_context(
+            serve(self.command, self.url, self._log)
+        )
+
+    def kill(self):
+        """End it as a machine that fails does."""
+        self._process.kill()
+        self._process.wait(SECONDS)
+
+    def stop(self):
+        """End it, if it runs."""
+        self._running.close()
 
 
 @contextlib.contextmanager
@@ -190,6 +225,7 @@ def serve(command, url, log, *, stop=signal.SIGTERM, **keywords):
             wait_for(process, sa.make_url(url), log)
             yield process
         finally:
+            # nothing, where it has ended
             process.send_signal(stop)
             process.wait(SECONDS)
 
