@@ -5,7 +5,6 @@ neither takes longer nor fails because Glance does.  What cannot be recorded is
 dropped, and a rebuild with the same image records it again.
 """
 
-import dataclasses
 import functools
 import queue
 import re
@@ -25,23 +24,6 @@ LOG = logging.getLogger(__name__)
 MAX_WAITING = 1000
 #: of one request, in seconds
 TIMEOUT = 10
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Base:
-    """An image that a server is made from."""
-
-    image_id: str
-    claim: image_service.Claim
-
-    @property
-    def path(self) -> str:
-        """Where Glance keeps this relation."""
-        claim = self.claim
-        return (
-            f"/v2/images/{self.image_id}/instances/"
-            f"{claim.installation_uuid}/{claim.instance_uuid}"
-        )
 
 
 class Recorder:
@@ -108,52 +90,70 @@ def find_recorder() -> Recorder:
 
 
 def record(
-    context: Any, base: Base, discovery: image_discovery.Discovery
+    context: Any,
+    claim: image_service.Claim,
+    find: Callable[[], str | None],
+    discovery: image_discovery.Discovery,
 ) -> None:
-    """Tell Glance of ``base``, as the user of ``context``.
+    """Tell Glance of the image that ``find`` gives, as its user.
 
     Nova's service token goes along: with it Keystone takes a user's token
     also when it ended while this waited.
     """
     try:
-        _Clients().record(context, base, discovery)
+        _Clients().record(context, claim, find(), discovery)
     # from five libraries below: their errors have no common root
     except Exception as exc:  # noqa: BLE001 - the server goes on
         LOG.warning(
-            "Image %s is not recorded as the one that server %s was made "
-            "from: %s",
-            base.image_id,
-            base.claim.instance_uuid,
+            "The image that server %s was made from is not recorded: %s",
+            claim.instance_uuid,
             type(exc).__name__,
             context=context,
         )
 
 
-def find_image(image: Mapping[str, Any]) -> str | None:
-    """Find the id of an image that Nova makes a server from.
+def find_image(
+    context: Any, image: Mapping[str, Any], root: Any, volume_api: Any
+) -> str | None:
+    """Find the id of the image that a new server is made from.
 
-    The image of a server that boots from a volume is made up of what Cinder
-    keeps with that volume, which a tenant can change: it may be anything.
+    ``image`` is Nova's, ``root`` the block device mapping of the root disk.
+    Where that is a volume, the image has no id, and Cinder is asked.
     """
-    found = image.get("id") or image.get("properties", {}).get("image_id")
-    if isinstance(found, str) and re.fullmatch(conf.UUID_PATTERN, found):
-        return found
-    return None
+    if "id" in image:
+        return image["id"]
+    volume_id = root and root.volume_id
+    if root and root.snapshot_id:
+        snapshot = volume_api.get_snapshot(context, root.snapshot_id)
+        volume_id = snapshot["volume_id"]
+    if not volume_id:
+        return None
+    volume = volume_api.get(context, volume_id)
+    return (volume.get("volume_image_metadata") or {}).get("image_id")
 
 
 class _Clients(glance.GlanceClientWrapper):
     """Nova's clients of Glance; a relation is no call of glanceclient's."""
 
     def record(
-        self, context: Any, base: Base, discovery: image_discovery.Discovery
+        self,
+        context: Any,
+        claim: image_service.Claim,
+        image_id: str | None,
+        discovery: image_discovery.Discovery,
     ) -> None:
-        """Put a relation; one try, at one endpoint."""
+        """Put a relation; one try, at one endpoint.
+
+        A tenant can change what Cinder keeps of an image: it may be anything.
+        """
+        if not re.fullmatch(conf.UUID_PATTERN, image_id or ""):
+            return
         http_client = self._create_onetime_client(context, 2).http_client
         if not discovery.is_aware(self.api_server, http_client):
             return
-        claim = base.claim
         http_client.put(
-            base.path,
+            f"/v2/images/{image_id}/instances/"
+            f"{claim.installation_uuid}/{claim.instance_uuid}",
             data={
                 "kind": claim.kind.value,
                 "instance_project_id": claim.project_id,

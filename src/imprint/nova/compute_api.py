@@ -8,6 +8,7 @@ could see.
 import contextlib
 import copy
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -19,6 +20,7 @@ from oslo_log import log as logging
 
 from imprint import exceptions
 from imprint.nova import (
+    base_recorder,
     declared,
     disk_bus,
     errors,
@@ -61,8 +63,10 @@ class API(compute.API):
 
     #: who asks for the overrides; None: they were asked for before
     asker: Any = None
-    #: the image with or without overrides is to be in ``image``
+    #: whether a create is to put into ``image`` and ``root`` what it finds
     remembers: bool = False
+    #: the block device mapping of a new server's root disk
+    root: Any = None
 
     def __init__(
         self,
@@ -97,8 +101,15 @@ class API(compute.API):
             context, *args, **kwargs
         )
         if scoped.remembers:
+            find = functools.partial(
+                base_recorder.find_image,
+                context,
+                scoped.image,
+                scoped.root,
+                self.volume_api,
+            )
             for instance in instances:
-                self.image_api.record_base(context, instance, scoped.image)
+                self.image_api.record_base(context, instance, find)
         if self.overrides:
             accepted = ", ".join(sorted(self.overrides))
             for instance in instances:
@@ -154,7 +165,7 @@ class API(compute.API):
         super(API, scoped).rebuild(
             context, instance, image_href, *args, **kwargs
         )
-        self.image_api.record_base(context, instance, scoped.image)
+        self.image_api.record_base(context, instance, lambda: image_href)
         if chosen != before:
             override_actions.add_event(context, instance, before, chosen)
             LOG.info(
@@ -324,6 +335,8 @@ class API(compute.API):
             context, base_options, *args, **kw
         )
         base_options["system_metadata"].update(disk_bus.build_record(bdms))
+        if self.remembers:
+            self.root = bdms.root_bdm()
         return bdms
 
     def _populate_instance_for_create(

@@ -11,7 +11,7 @@ Nova has a name for it to tell.
 
 import copy
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import Any, Self
 
 from nova.conf import CONF
@@ -74,23 +74,20 @@ class API(glance.API):
         )
 
     def record_base(
-        self, context: Any, instance: Any, image: Mapping[str, Any]
+        self, context: Any, instance: Any, find: Callable[[], str | None]
     ) -> None:
-        """Have it recorded that a server is made from an image.
+        """Have it recorded that a server is made from the image of ``find``.
 
-        ``image`` is Nova's, and may be that of a volume.  It is done later,
-        or not at all: nothing is raised here, and nothing waited for.
+        That is called, and the image recorded, later or not at all: nothing
+        is raised here, and nothing waited for.
         """
-        image_id = base_recorder.find_image(image)
         claim = _build_claim(instance, model.Kind.BASE)
-        if not (self.records_base and image_id and claim):
-            return
-        base = base_recorder.Base(image_id=image_id, claim=claim)
-        base_recorder.find_recorder().put(
-            functools.partial(
-                base_recorder.record, context, base, self._discovery
+        if self.records_base and claim:
+            base_recorder.find_recorder().put(
+                functools.partial(
+                    base_recorder.record, context, claim, find, self._discovery
+                )
             )
-        )
 
     def _get_session(self, context: Any) -> glance.GlanceImageServiceV2:
         if self._claim is None:

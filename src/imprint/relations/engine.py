@@ -2,8 +2,8 @@
 
 A store that is down must not hold a request of Glance: every wait has the
 same limit, whichever database it is.  Only drivers whose waits can be bounded
-are allowed; psycopg2's are by the server, which is not enough when that
-hangs.
+are allowed.  An address for psycopg2, whose waits only the server bounds, is
+one for psycopg: both take the same.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ def build_engine(
         not installed or not known here
     """
     try:
-        parsed = sa.make_url(url)
+        parsed = _choose_driver(sa.make_url(url))
         engine = sa.create_engine(
             parsed,
             connect_args=_build_arguments(
@@ -45,11 +45,18 @@ def build_engine(
     except (sa.exc.ArgumentError, ImportError) as exc:
         # not the address: it may have a password
         raise exceptions.StoreError(
-            f"[imprint_relations] connection cannot be used: "
-            f"{type(exc).__name__}; an SQLAlchemy URL is allowed whose "
-            f"driver is installed and one of {', '.join(_ARGUMENTS)}"
+            f"[imprint_relations] connection, or [database] connection in "
+            f"its place, cannot be used: {type(exc).__name__}; an SQLAlchemy "
+            f"URL is allowed whose driver is installed and one of "
+            f"{', '.join(_ARGUMENTS)}"
         ) from None
     return engine
+
+
+def _choose_driver(url: sa.URL) -> sa.URL:
+    if url.drivername in {"postgresql", "postgresql+psycopg2"}:
+        return url.set(drivername="postgresql+psycopg")
+    return url
 
 
 def _build_mysql(connect: int, patience: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Iterator
 
 import sqlalchemy as sa
-from alembic import command
+from alembic import command, util
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
@@ -29,7 +29,14 @@ def sync(url: str) -> str | None:
     with _connect(url) as connection:
         config = _build_config()
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        try:
+            command.upgrade(config, "head")
+        except util.CommandError as exc:
+            raise exceptions.StoreError(
+                f"the tables of image relations have version "
+                f"{_find_version(connection)}, this Imprint knows up to "
+                f"{latest()}"
+            ) from exc
         return _find_version(connection)
 
 

@@ -115,7 +115,7 @@ def test_the_charset_on_mariadb_is_that_of_glances_images(mariadb_url):
     [
         "no address",
         "nosuchdatabase://localhost/imprint",
-        "postgresql+psycopg2://user:secret@localhost/imprint",
+        "postgresql+pg8000://user:secret@localhost/imprint",
         "postgresql+asyncpg://user:secret@localhost/imprint",
     ],
 )
@@ -131,3 +131,23 @@ def test_what_is_no_address_of_a_database_is_refused_without_its_password(
 def test_a_database_that_cannot_be_opened_is_told_without_a_trace(tmp_path):
     with pytest.raises(exceptions.StoreError, match="refuses"):
         schema.version(f"sqlite:///{tmp_path / 'nowhere' / 'imprint.sqlite'}")
+
+
+@pytest.mark.parametrize("driver", ["postgresql", "postgresql+psycopg2"])
+def test_an_address_for_psycopg2_is_reached_by_psycopg(driver, postgresql_url):
+    url = postgresql_url.replace("postgresql+psycopg", driver)
+    assert url.startswith(f"{driver}:")
+    assert schema.sync(url) == schema.latest()
+
+
+def test_tables_of_a_later_imprint_are_told_and_left(engine, database_url):
+    schema.sync(database_url)
+    with engine.begin() as connection:
+        connection.execute(
+            sa.table(VERSION_TABLE, sa.column("version_num"))
+            .update()
+            .values(version_num="9999")
+        )
+    with pytest.raises(exceptions.StoreError, match="9999"):
+        schema.sync(database_url)
+    assert schema.version(database_url) == "9999"

@@ -138,8 +138,10 @@ def find_server_id(compute: _proxy.Proxy, name_or_id: str) -> str:
     :raises osc_lib.exceptions.CommandError: no server has this name
     """
     # Of nothing the SDK would make the list of all servers.
-    server = name_or_id and compute.find_server(name_or_id, details=False)
-    if server:
+    server = (
+        compute.find_server(name_or_id, details=False) if name_or_id else None
+    )
+    if server is not None:
         return str(server.id)
     try:
         return str(uuid.UUID(name_or_id))
