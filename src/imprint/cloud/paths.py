@@ -75,10 +75,9 @@ class Paths:
         """The processes that keep the cloud's namespaces."""
         return self.run / "namespace.json"
 
-    @property
-    def filled(self) -> Path:
+    def mark_filled(self, nova: int) -> Path:
         """There when tenants, network, flavors and images are made."""
-        return self.state / "filled"
+        return self.state / ("filled" if nova == 1 else f"filled-{nova}")
 
     @property
     def huge_pages(self) -> Path:

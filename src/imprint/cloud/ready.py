@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import requests
 
-from imprint.cloud import computes
+from imprint.cloud import installations
 from imprint.cloud.errors import CloudError
 from imprint.cloud.identity import Keystone
 from imprint.cloud.model import Step
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+    from imprint.cloud.installations import Installation
     from imprint.cloud.settings import Settings
 
 LIMIT = 60
@@ -41,15 +42,23 @@ def wait(settings: Settings) -> None:
 
 def find_missing(settings: Settings, session: requests.Session) -> str | None:
     """Return the first thing that is not as it should be."""
-    wanted = {
-        compute.hostname for compute in computes.choose(settings.computes)
-    }
+    for one in installations.choose(settings.novas):
+        if missing := _find_missing(one, settings, session):
+            return missing
+    return None
+
+
+def _find_missing(
+    installation: Installation, settings: Settings, session: requests.Session
+) -> str | None:
+    name = installation.name
+    wanted = {host.hostname for host in installation.choose_hosts(settings)}
     for api, path in (
         ("glance", "/v2/images?limit=1"),
         ("neutron", "/v2.0/networks?limit=1"),
-        ("placement", "/resource_providers"),
-        ("nova", "/os-hypervisors"),
-        ("nova", "/os-services"),
+        (installation.placement, "/resource_providers"),
+        (name, "/os-hypervisors"),
+        (name, "/os-services"),
     ):
         try:
             answer = session.get(
@@ -63,11 +72,11 @@ def find_missing(settings: Settings, session: requests.Session) -> str | None:
         if path == "/os-hypervisors":
             there = {h["hypervisor_hostname"] for h in found["hypervisors"]}
             if missing := wanted - there:
-                return f"Nova knows no {', '.join(sorted(missing))}"
+                return f"{name} knows no {', '.join(sorted(missing))}"
         if path == "/os-services":
             missing = find_silent(found["services"], wanted)
             if missing:
-                return f"Nova does not hear of {', '.join(sorted(missing))}"
+                return f"{name} does not hear of {', '.join(sorted(missing))}"
     return None
 
 

@@ -10,9 +10,12 @@ from __future__ import annotations
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING
 
+from imprint.cloud import installations
 from imprint.cloud.errors import CloudError, CommandError
+from imprint.cloud.installations import FIRST
 from imprint.cloud.model import Step
 from imprint.cloud.paths import INSIDE, VENV
 from imprint.cloud.services import glance, keystone, neutron, nova, placement
@@ -20,11 +23,13 @@ from imprint.cloud.services.shared import DATABASE_SOCKET
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
-DATABASES = (
-    *("keystone", "glance", "placement", "neutron"),
-    *("nova_api", "nova", "nova_cell0"),
-)
+    from imprint.cloud.installations import Installation
+    from imprint.cloud.settings import Settings
+
+# In the dump, those that every cloud has.
+DATABASES = ("keystone", "glance", "placement", "neutron", *FIRST.databases)
 # Where the host's half puts the dump that it found, and takes a new one.
 DUMP = INSIDE.run / "schema.sql"
 NEW_DUMP = INSIDE.run / "schema-new.sql"
@@ -37,8 +42,10 @@ _CELL_DATABASE = "{scheme}://{username}@{hostname}/%s?{query}"
 _CELL_TRANSPORT = "{scheme}://{username}:{password}@{hostname}:{port}/"
 
 
-def build(key: str, report: Callable[[str, float], None]) -> tuple[Step, ...]:
-    """Build the step; the key names the versions of the packages."""
+def build(
+    settings: Settings, key: str, report: Callable[[str, float], None]
+) -> tuple[Step, ...]:
+    """Build the steps; the key names the versions of the packages."""
     return (
         Step(
             name="schema",
@@ -47,6 +54,15 @@ def build(key: str, report: Callable[[str, float], None]) -> tuple[Step, ...]:
                 *("placement-conf", "neutron-conf", "nova-conf"),
             ),
             run=lambda: ensure(key, report),
+        ),
+        *(
+            Step(
+                name=f"schema{one.suffix}",
+                needs=("schema", f"{one.name}-conf", f"{one.placement}-conf"),
+                run=partial(ensure_more, one, key, report),
+            )
+            for one in installations.choose(settings.novas)
+            if one != FIRST
         ),
     )
 
@@ -61,7 +77,7 @@ def ensure(key: str, report: Callable[[str, float], None]) -> None:
         report("schemas from the cache", time.monotonic() - started)
     else:
         if done is None:
-            _sql(_build_recreation())
+            _sql(_build_recreation(*DATABASES))
         _sync()
         report("schema migrations", time.monotonic() - started)
         if done is None:
@@ -69,11 +85,48 @@ def ensure(key: str, report: Callable[[str, float], None]) -> None:
     DONE.write_text(key)
 
 
-def _sql(text: str | bytes) -> None:
+def ensure_more(
+    installation: Installation,
+    key: str,
+    report: Callable[[str, float], None],
+) -> None:
+    """Make the databases of one more Nova, as `ensure` does.
+
+    At first they are copies of the first's, which has its tables already.
+    """
+    file = DONE.with_name(f"schema{installation.suffix}")
+    done = file.read_text() if file.exists() else None
+    if done == key:
+        return
+    started = time.monotonic()
+    if done is None:
+        _copy(installation)
+        _map_cells(installation)
+    else:
+        _sync_placement(installation)
+        _sync_nova(installation)
+    report(f"schemas of {installation.name}", time.monotonic() - started)
+    file.write_text(key)
+
+
+def _copy(installation: Installation) -> None:
+    for ours, theirs in zip(
+        (FIRST.placement, *FIRST.databases),
+        (installation.placement, *installation.databases),
+        strict=True,
+    ):
+        # Tables are empty, but for those that say what version they are of.
+        tables = _read("--no-data", ours)
+        versions = _read("--no-create-info", ours, "alembic_version")
+        use = f"USE {theirs};\n".encode()
+        _sql(_build_recreation(theirs) + use + tables + versions)
+
+
+def _sql(text: bytes) -> None:
     done = subprocess.run(
         ["mariadb", "--no-defaults", f"--socket={DATABASE_SOCKET}"],
         check=False,
-        input=text.encode() if isinstance(text, str) else text,
+        input=text,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
@@ -81,12 +134,12 @@ def _sql(text: str | bytes) -> None:
         raise CommandError("mariadb", done.returncode, done.stdout.decode())
 
 
-def _build_recreation() -> str:
+def _build_recreation(*names: str) -> bytes:
     return "".join(
         f"DROP DATABASE IF EXISTS {name};"
         f"CREATE DATABASE {name} CHARACTER SET utf8mb3;"
-        for name in DATABASES
-    )
+        for name in names
+    ).encode()
 
 
 def _load_dump() -> bool:
@@ -97,30 +150,33 @@ def _load_dump() -> bool:
     if _END_OF_DUMP not in dump[-200:]:
         return False
     try:
-        _sql(_build_recreation().encode() + dump)
+        _sql(_build_recreation(*DATABASES) + dump)
     except CommandError:
         return False
     return True
 
 
 def _dump() -> None:
-    with NEW_DUMP.open("wb") as file:
-        done = subprocess.run(
-            [
-                *("mariadb-dump", "--no-defaults", "--skip-dump-date"),
-                *(f"--socket={DATABASE_SOCKET}", "--databases", *DATABASES),
-            ],
-            check=False,
-            stdout=file,
-            stderr=subprocess.PIPE,
-        )
+    NEW_DUMP.write_bytes(_read("--databases", *DATABASES))
+
+
+def _read(*arguments: str) -> bytes:
+    """Return the dump of databases or tables."""
+    done = subprocess.run(
+        [
+            *("mariadb-dump", "--no-defaults", "--skip-dump-date"),
+            *(f"--socket={DATABASE_SOCKET}", *arguments),
+        ],
+        check=False,
+        capture_output=True,
+    )
     if done.returncode:
-        NEW_DUMP.unlink()
         raise CloudError(f"mariadb-dump: {done.stderr.decode().strip()}")
+    return done.stdout
 
 
 def _sync() -> None:
-    lanes = (_keystone_lane, _nova_lane, _neutron_lane)
+    lanes = (_keystone_lane, lambda: _sync_nova(FIRST), _neutron_lane)
     with ThreadPoolExecutor() as pool:
         for job in [pool.submit(lane) for lane in lanes]:
             job.result()
@@ -129,7 +185,12 @@ def _sync() -> None:
 def _keystone_lane() -> None:
     _call("keystone-manage", keystone.CONFIG, "db_sync")
     _call("glance-manage", glance.CONFIG, "db_sync")
-    _call("placement-manage", placement.CONFIG, "db", "sync")
+    _sync_placement(FIRST)
+
+
+def _sync_placement(installation: Installation) -> None:
+    config = placement.name_config(installation)
+    _call("placement-manage", config, "db", "sync")
 
 
 def _neutron_lane() -> None:
@@ -139,26 +200,32 @@ def _neutron_lane() -> None:
     )
 
 
-def _nova_lane() -> None:
-    _call("nova-manage", nova.CONFIG, "api_db", "sync")
-    cell0 = _CELL_DATABASE % "nova_cell0"
+def _sync_nova(installation: Installation) -> None:
+    config = nova.name_main_config(installation)
+    _call("nova-manage", config, "api_db", "sync")
+    _map_cells(installation)
+    _call("nova-manage", config, "db", "sync")
+
+
+def _map_cells(installation: Installation) -> None:
+    config = nova.name_main_config(installation)
+    _, cell0, cell1 = (_CELL_DATABASE % n for n in installation.databases)
     _call(
-        *("nova-manage", nova.CONFIG, "cell_v2", "map_cell0"),
+        *("nova-manage", config, "cell_v2", "map_cell0"),
         *("--database_connection", cell0),
     )
     # 2: there is such a cell already
     _call(
-        *("nova-manage", nova.CONFIG, "cell_v2", "create_cell"),
-        *("--name", "cell1", "--transport-url", _CELL_TRANSPORT),
-        *("--database_connection", _CELL_DATABASE % "nova"),
+        *("nova-manage", config, "cell_v2", "create_cell"),
+        *("--name", "cell1", "--database_connection", cell1),
+        *("--transport-url", _CELL_TRANSPORT + installation.vhost),
         accepted=(0, 2),
     )
-    _call("nova-manage", nova.CONFIG, "db", "sync")
 
 
 def _call(
     command: str,
-    config: object,
+    config: Path,
     *arguments: str,
     accepted: tuple[int, ...] = (0,),
 ) -> None:

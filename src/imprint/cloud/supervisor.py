@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING
 
 from imprint.cloud import (
     accelerator,
-    computes,
     control,
     identity,
+    installations,
     isolation,
     memory,
     plan,
     ready,
+    relations,
     schema,
 )
 from imprint.cloud import settings as settings_file
@@ -65,11 +66,11 @@ def build_nodes(
         *(keystone, placement, glance, neutron, nova),
     ):
         nodes += module.build(settings)
-    if settings.computes > 1:
-        nodes += isolation.build()
+    nodes += isolation.build(settings)
     nodes += accelerator.build()
-    nodes += schema.build(key, report)
+    nodes += schema.build(settings, key, report)
     nodes += identity.build(settings)
+    nodes += relations.build(settings)
     nodes.append(ready.build(settings, tuple(node.name for node in nodes)))
     return nodes
 
@@ -141,7 +142,7 @@ class Supervisor:
         self._stop_all(lambda service: not service.stop_last)
         hosts = [
             compute
-            for compute in computes.choose(self._settings.computes)
+            for compute in installations.list_hosts(self._settings)
             if self._processes[f"libvirtd{compute.suffix}"].alive
         ]
         with ThreadPoolExecutor() as pool:

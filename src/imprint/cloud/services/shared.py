@@ -28,8 +28,13 @@ PYTHON = f"{VENV}/bin/python"
 ENVIRONMENT = {"MALLOC_ARENA_MAX": "2"}
 
 
-def build_auth(settings: Settings, user: str) -> dict[str, str]:
-    """Build the options with which a service names itself to Keystone."""
+def build_auth(
+    settings: Settings, user: str, region: str = REGION
+) -> dict[str, str]:
+    """Build the options with which a service names itself to Keystone.
+
+    The region is where it looks for the service it calls.
+    """
     keystone = settings.url("keystone")
     return {
         "www_authenticate_uri": keystone,
@@ -40,7 +45,7 @@ def build_auth(settings: Settings, user: str) -> dict[str, str]:
         "project_name": "service",
         "username": user,
         "password": settings.passwords[user],
-        "region_name": REGION,
+        "region_name": region,
     }
 
 
@@ -66,11 +71,11 @@ def build_database(name: str) -> Section:
     }
 
 
-def build_transport(settings: Settings) -> str:
-    """Build the address of RabbitMQ."""
+def build_transport(settings: Settings, vhost: str = "") -> str:
+    """Build the address of RabbitMQ, or of a virtual host there."""
     password = settings.passwords["rabbitmq"]
     port = settings.ports["rabbitmq"]
-    return f"rabbit://openstack:{password}@{LOOPBACK}:{port}/"
+    return f"rabbit://openstack:{password}@{LOOPBACK}:{port}/{vhost}"
 
 
 def build_wsgi_command(module: str, port: int) -> tuple[str, ...]:
