@@ -20,7 +20,7 @@ export IMPRINT_CLOUD_DIR := $(abspath $(CLOUD))
 .PHONY: help
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) \
-	    | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
+	    | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
 .PHONY: demo
 demo: cloud ## Start the cloud and boot one image with many properties
@@ -62,10 +62,6 @@ cloud-down: install ## Stop it; servers and images are kept
 .PHONY: bench
 bench: cloud ## Measure against the same cloud without Imprint
 	@tools/bench $(CLOUD) $(STOCK)
-
-.PHONY: bench-relations
-bench-relations: install ## Measure lists by server, of a million images
-	@$(PHASE) bench-relations $(BIN)/python -m bench.relations $(MEASURE)
 
 .PHONY: docs
 docs: install ## Build the pages, warnings are errors

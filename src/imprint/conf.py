@@ -1,12 +1,10 @@
-"""Every option of Imprint, for nova.conf, glance-api.conf and the pages.
+"""Every option of Imprint, for nova.conf and for the documentation.
 
 Knows no host: who needs an option registers them all on the host's own
 ``ConfigOpts`` with :func:`register_opts`, which may be repeated.
 """
 
 from oslo_config import cfg
-
-UUID_PATTERN = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 
 OVERRIDE_GROUP = cfg.OptGroup(
     "image_props_override",
@@ -165,61 +163,6 @@ rule wins. A file with an error keeps nova-compute from starting. The directory
 need not exist.
 """,
     ),
-    cfg.StrOpt(
-        "nova_installation_uuid",
-        regex=UUID_PATTERN,
-        help="""
-What tells this Nova from all others that share a Glance, made once with
-``imprint-manage generate-installation-uuid`` and the same on every host of the
-Nova. With it, a Glance with Imprint is told which server an image is made of:
-snapshots, backups and shelved servers. Unset: nothing is recorded.
-""",
-    ),
-    cfg.BoolOpt(
-        "record_base",
-        default=False,
-        help="""
-Record also which image a server is created from and rebuilt with, so that it
-is known after the image was deleted. Needs ``nova_installation_uuid``. It is
-recorded beside the request: it may be missing, it never delays a server.
-""",
-    ),
-]
-
-RELATIONS_GROUP = cfg.OptGroup(
-    "imprint_relations",
-    title="Image relations",
-    help="Where Glance keeps which image belongs to which server.",
-)
-
-RELATIONS_OPTS = [
-    cfg.StrOpt(
-        "connection",
-        secret=True,
-        help="""
-The SQLAlchemy URL of the database that has the tables of image relations.
-Unset: Glance's own database. ``imprint-manage db sync`` makes the tables.
-""",
-    ),
-    cfg.IntOpt(
-        "timeout",
-        default=5,
-        min=1,
-        help="""
-How many seconds a connect, a read or a write of that database may take. When
-it takes longer, images are created all the same, and lists by server are
-answered with 503.
-""",
-    ),
-    cfg.StrOpt(
-        "spool_dir",
-        default="/var/lib/glance/imprint",
-        help="""
-A directory of this host, written by glance-api, for relations that could not
-be recorded while the database was down. ``imprint-manage relations
-reconcile`` on this host records them later.
-""",
-    ),
 ]
 
 # In Nova's own group, beside what it configures for its driver.
@@ -258,7 +201,6 @@ def register_opts(conf: cfg.ConfigOpts) -> None:
     conf.register_opts(OVERRIDE_OPTS, group=OVERRIDE_GROUP.name)
     conf.register_opts(IMPRINT_OPTS, group=IMPRINT_GROUP.name)
     conf.register_opts(LIBVIRT_OPTS, group=LIBVIRT_GROUP.name)
-    conf.register_opts(RELATIONS_OPTS, group=RELATIONS_GROUP.name)
 
 
 def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
@@ -267,5 +209,4 @@ def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
         (IMPRINT_GROUP, IMPRINT_OPTS),
         (OVERRIDE_GROUP, OVERRIDE_OPTS),
         (LIBVIRT_GROUP, LIBVIRT_OPTS),
-        (RELATIONS_GROUP, RELATIONS_OPTS),
     ]

@@ -23,7 +23,3 @@ class ConflictingOverrideError(ImprintError):
 
 class InvalidRuleError(ImprintError):
     """A file of hardware rules is not what it has to be."""
-
-
-class StoreError(ImprintError):
-    """The store of image relations does not do what it is asked for."""

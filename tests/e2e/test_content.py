@@ -5,7 +5,6 @@ import uuid
 import pytest
 
 from imprint.cloud import content, images
-from imprint.cloud.installations import FIRST
 from imprint.cloud.paths import Paths
 from imprint.cloud.settings import TENANTS
 
@@ -26,7 +25,7 @@ def take_stock(admin):
 def test_a_second_time_nothing_is_made(directory, admin):
     before = take_stock(admin)
     paths = Paths(top=directory.absolute())
-    content.ensure_content(paths, FIRST)
+    content.ensure_content(paths, paths.clouds_yaml)
     assert take_stock(admin) == before
 
 

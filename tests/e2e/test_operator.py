@@ -111,7 +111,7 @@ def test_the_cloud_passes_every_check(directory, config):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     checks = json.loads(done.stdout)["checks"]
-    assert len(checks) == 8
+    assert len(checks) == 7
     assert {entry["result"] for entry in checks} == {0}
 
 

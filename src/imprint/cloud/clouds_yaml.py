@@ -10,29 +10,19 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from imprint.cloud import installations
 from imprint.cloud.ini import write_private
 from imprint.cloud.settings import TENANTS, build_cloud
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from imprint.cloud.installations import Installation
     from imprint.cloud.settings import Settings
-
-
-def name_cloud(user: str, installation: Installation) -> str:
-    """Name what a user of a Nova says to OS_CLOUD: alice, alice-2."""
-    number = installation.number
-    return user if number == 1 else f"{user}-{number}"
 
 
 def write(path: Path, settings: Settings, *, owner: tuple[int, int]) -> None:
     """Write the file, readable by its owner only."""
     clouds = {
-        name_cloud(user, one): build_cloud(settings, user, one.region)
-        for one in installations.choose(settings.novas)
-        for user in ("admin", *TENANTS)
+        name: build_cloud(settings, name) for name in ("admin", *TENANTS)
     }
     write_private(path, json.dumps({"clouds": clouds}, indent=2) + "\n")
     os.chown(path, *owner)

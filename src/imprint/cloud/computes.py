@@ -1,9 +1,9 @@
 """The compute hosts of one cloud: what they are called, where they live.
 
-The first lives in the cloud's own namespaces.  Each other one has mounts, a
-host name and a network of its own, so that its libvirt, switch and QEMU find
-all of theirs at the same paths as the first's.  The third is a second Nova's.
-Knows names only: nothing here is created, read or checked.
+The first lives in the cloud's own namespaces.  The second has mounts, a host
+name and a network of its own, so that its libvirt, switch and QEMU find all
+of theirs at the same paths as the first's.  Knows names only: nothing here
+is created, read or checked.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OVN_SOCKET = Path("/run/ovn/db.sock")
 
 @dataclass(frozen=True, kw_only=True)
 class Compute:
-    """One compute host."""
+    """One compute host, the first or the second."""
 
     number: int
 
@@ -102,17 +102,14 @@ class Compute:
 
 FIRST = Compute(number=1)
 SECOND = Compute(number=2)
-THIRD = Compute(number=3)
-# The first Nova's, and those of all.
 COMPUTES = (FIRST, SECOND)
-EVERY = (*COMPUTES, THIRD)
 
 
 def find(hostname: str) -> Compute:
     """Return the host of a name; raises KeyError."""
-    return {compute.hostname: compute for compute in EVERY}[hostname]
+    return {compute.hostname: compute for compute in COMPUTES}[hostname]
 
 
 def choose(number: int) -> tuple[Compute, ...]:
-    """Return the hosts of a first Nova that has so many."""
+    """Return the hosts of a cloud that has so many."""
     return COMPUTES[:number]

@@ -12,17 +12,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from imprint.cloud import guest, images, tenants
-from imprint.cloud.clouds_yaml import name_cloud
 from imprint.cloud.connect import connect
-from imprint.cloud.installations import FIRST
 from imprint.cloud.settings import TENANTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from openstack.connection import Connection
 
-    from imprint.cloud.installations import Installation
     from imprint.cloud.paths import Paths
 
 NETWORK = "private"
@@ -55,22 +53,17 @@ FLAVORS = (
 )
 
 
-def ensure_content(paths: Paths, installation: Installation) -> None:
-    """Make whatever is missing; a second Nova has no flavors of the first's.
+def ensure_content(paths: Paths, clouds_yaml: Path) -> None:
+    """Make whatever is missing.
 
     The tenants get the passwords that clouds.yaml has for them. Raises
     CloudError, or the SDK's own errors, for what a service refuses.
     """
-    clouds_yaml = paths.clouds_yaml
-    admin = name_cloud("admin", installation)
-    if installation != FIRST:
-        ensure_flavors(connect(clouds_yaml, admin))
-        return
     clouds = json.loads(clouds_yaml.read_text())["clouds"]
     passwords = {name: clouds[name]["auth"]["password"] for name in TENANTS}
     tiny = guest.find_tiny(paths.guest)
     installer = guest.find_installer(paths.root, paths.guest)
-    connection = connect(clouds_yaml, admin)
+    connection = connect(clouds_yaml, "admin")
     # The SDK makes a proxy per service at first use, without a lock.
     _ = connection.identity, connection.network
     _ = connection.compute, connection.image

@@ -15,22 +15,22 @@ from typing import TYPE_CHECKING, Any
 
 import requests
 
-from imprint.cloud import installations
 from imprint.cloud.errors import CloudError, CommandError
 from imprint.cloud.model import Step
 from imprint.cloud.paths import INSIDE, VENV
 from imprint.cloud.services import keystone
-from imprint.cloud.settings import SERVICE_USERS
+from imprint.cloud.settings import REGION, SERVICE_USERS
 
 if TYPE_CHECKING:
-    from imprint.cloud.installations import Installation
     from imprint.cloud.settings import Settings
 
-# All regions have these in common.
-SHARED = {"image": "glance", "network": "neutron"}
+CATALOG = {
+    "image": "glance",
+    "placement": "placement",
+    "network": "neutron",
+    "compute": "nova",
+}
 DONE = INSIDE.state / "identity"
-# The id of each service user, by its name.
-USERS = INSIDE.state / "service-users.json"
 
 
 def build(settings: Settings) -> tuple[Step, ...]:
@@ -50,7 +50,7 @@ def build(settings: Settings) -> tuple[Step, ...]:
 
 
 def _digest(settings: Settings) -> str:
-    facts = [asdict(settings)["ports"], settings.passwords, settings.novas]
+    facts = [asdict(settings)["ports"], settings.passwords]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
@@ -76,7 +76,7 @@ def bootstrap(settings: Settings) -> None:
             "OS_BOOTSTRAP_ADMIN_URL": url,
             "OS_BOOTSTRAP_INTERNAL_URL": url,
             "OS_BOOTSTRAP_PUBLIC_URL": url,
-            "OS_BOOTSTRAP_REGION_ID": installations.FIRST.region,
+            "OS_BOOTSTRAP_REGION_ID": REGION,
         },
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -98,7 +98,6 @@ def ensure(settings: Settings) -> None:
     roles = [
         client.ensure("roles", name=name) for name in ("admin", "service")
     ]
-    users = {}
     for name in SERVICE_USERS:
         password = settings.passwords[name]
         user = client.ensure("users", name=name, domain_id="default")
@@ -106,35 +105,11 @@ def ensure(settings: Settings) -> None:
         for role in roles:
             path = f"projects/{project}/users/{user}/roles/{role}"
             client.call("put", path)
-        users[name] = user
-    for one in installations.INSTALLATIONS:
-        if one.number <= settings.novas:
-            ensure_region(client, one, settings)
-        else:
-            client.empty_region(one.region)
-    USERS.write_text(json.dumps(users))
-    DONE.write_text(_digest(settings))
-
-
-def ensure_region(
-    client: Keystone, installation: Installation, settings: Settings
-) -> None:
-    """Make the catalog of the region of a Nova."""
-    region = installation.region
-    client.ensure_region(region)
-    apis = {kind: (name, name) for kind, name in SHARED.items()} | {
-        "placement": ("placement", installation.placement),
-        "compute": ("nova", installation.name),
-    }
-    if installation.number > 1:
-        # The first's is there from the start.
-        apis["identity"] = ("keystone", "keystone")
-    for kind, (name, api) in apis.items():
+    for kind, name in CATALOG.items():
         service = client.ensure("services", name=name, type=kind)
         for interface in ("public", "internal", "admin"):
-            client.ensure_endpoint(
-                service, interface, region, settings.url(api)
-            )
+            client.ensure_endpoint(service, interface, settings.url(name))
+    DONE.write_text(_digest(settings))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,30 +182,16 @@ class Keystone:
         made = self.call("post", collection, {one: body}).json()
         return str(made[one]["id"])
 
-    def ensure_region(self, region: str) -> None:
-        """Make a region."""
-        if region not in {one["id"] for one in self.list("regions", "")}:
-            self.call("post", "regions", {"region": {"id": region}})
-
-    def empty_region(self, region: str) -> None:
-        """Take all endpoints of a region out of the catalog."""
-        for endpoint in self.list("endpoints", f"region_id={region}"):
-            self.call("delete", f"endpoints/{endpoint['id']}")
-
-    def ensure_endpoint(
-        self, service: str, interface: str, region: str, url: str
-    ) -> None:
+    def ensure_endpoint(self, service: str, interface: str, url: str) -> None:
         """Make an endpoint, or point it to its address of today."""
-        query = (
-            f"service_id={service}&interface={interface}&region_id={region}"
-        )
+        query = f"service_id={service}&interface={interface}"
         found = self.list("endpoints", query)
         if not found:
             body = {
                 "service_id": service,
                 "interface": interface,
                 "url": url,
-                "region_id": region,
+                "region_id": REGION,
             }
             self.call("post", "endpoints", {"endpoint": body})
         elif found[0]["url"] != url:

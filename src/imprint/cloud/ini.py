@@ -84,28 +84,6 @@ def edit_paste(text: str, *, router: str, version_filter: str) -> str:
     return _dump(parser)
 
 
-def edit_glance_paste(text: str, *, middleware: str) -> str:
-    """Put the middleware into the text of glance-api-paste.ini.
-
-    It stands directly after `context` in each pipeline that knows Keystone:
-    it needs to know who asks, and a cache must not answer before it.
-    Raises ValueError for a file without such a pipeline.
-    """
-    parser = _parser()
-    parser.read_string(text)
-    parser["filter:instanceaware"] = {"paste.filter_factory": middleware}
-    edited = 0
-    for name, pipeline in parser.items("composite:api"):
-        filters = pipeline.split()
-        if "context" in filters:
-            filters.insert(filters.index("context") + 1, "instanceaware")
-            parser["composite:api"][name] = " ".join(filters)
-            edited += 1
-    if not edited:
-        raise ValueError("no pipeline has a context")
-    return _dump(parser)
-
-
 def _parser() -> configparser.RawConfigParser:
     parser = configparser.RawConfigParser(
         interpolation=None, delimiters=("=", ":"), strict=True

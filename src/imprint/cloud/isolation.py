@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from imprint.cloud import installations
 from imprint.cloud.computes import (
     FIRST,
     LIBVIRT_PLACES,
@@ -24,31 +21,15 @@ from imprint.cloud.computes import (
 from imprint.cloud.errors import CommandError
 from imprint.cloud.model import Step
 
-if TYPE_CHECKING:
-    from imprint.cloud.computes import Compute
-    from imprint.cloud.settings import Settings
-
 HUGE_PAGES = Path("/run/hugepages")
 # A cable for guests on the move, one for what servers say to each other.
 MIGRATION = "migration"
 TUNNEL = "tunnel"
 
 
-def build(settings: Settings) -> tuple[Step, ...]:
-    """Build the steps that make the namespaces of hosts beside the first."""
-    return tuple(
-        Step(
-            name=f"compute{compute.suffix}",
-            run=partial(ensure, compute),
-        )
-        for compute in installations.list_hosts(settings)
-        if compute != FIRST
-    )
-
-
-def name_tunnel(compute: Compute) -> str:
-    """Name the first host's end of the cable to another one's switch."""
-    return TUNNEL if compute == SECOND else f"{TUNNEL}{compute.number}"
+def build() -> tuple[Step, ...]:
+    """Build the step that makes the second host's namespaces."""
+    return (Step(name="compute-2", run=ensure_second),)
 
 
 def make_first() -> None:
@@ -65,46 +46,43 @@ def make_first() -> None:
         run("mount", "-t", "hugetlbfs", "hugetlbfs", str(HUGE_PAGES))
 
 
-def ensure(compute: Compute) -> None:
-    """Make another host's namespaces, whole or not at all."""
-    mounts = compute.folder / "mount"
+def ensure_second() -> None:
+    """Make the second host's namespaces, whole or not at all."""
+    mounts = SECOND.folder / "mount"
     if mounts.is_symlink():
         return
-    compute.folder.mkdir(exist_ok=True)
-    uts = compute.folder / "uts"
-    for file in (uts, compute.network):
+    SECOND.folder.mkdir(exist_ok=True)
+    uts = SECOND.folder / "uts"
+    for file in (uts, SECOND.network):
         # What an attempt that failed has left
         if file.exists():
             subprocess.run(["umount", "--quiet", str(file)], check=False)
         file.touch()
     for place in SOCKETS:
         place.mkdir(exist_ok=True)
-        compute.seen(place).mkdir(exist_ok=True)
+        SECOND.seen(place).mkdir(exist_ok=True)
     for name in LIBVIRT_PLACES:
-        (compute.state("libvirt") / name).mkdir(parents=True, exist_ok=True)
+        (SECOND.state("libvirt") / name).mkdir(parents=True, exist_ok=True)
     run(
-        *("unshare", f"--net={compute.network}", f"--uts={uts}"),
-        *("sh", "-ec", f"hostname {compute.hostname}; ip link set lo up"),
+        *("unshare", f"--net={SECOND.network}", f"--uts={uts}"),
+        *("sh", "-ec", f"hostname {SECOND.hostname}; ip link set lo up"),
     )
-    if compute == SECOND:
-        _ensure_links()
-        _connect()
-    else:
-        _connect_alone(compute)
+    _ensure_links()
+    _connect()
     # Last: the link says that all is there.
-    mounts.symlink_to(_keep_mounts(compute))
+    mounts.symlink_to(_keep_mounts())
 
 
-def _keep_mounts(compute: Compute) -> str:
+def _keep_mounts() -> str:
     """Make the mount namespace; return what this process keeps it by.
 
     Not a bind mount, as for the others: Linux 6.18 numbers namespaces per
     processor and refuses to mount one in another of a higher number.
     """
     command = [
-        *("nsenter", f"--net={compute.network}", "--", "unshare", "--mount"),
+        *("nsenter", f"--net={SECOND.network}", "--", "unshare", "--mount"),
         *("--propagation", "private", "sh", "-ec"),
-        _build_mounts(compute) + "\necho made; read -r seen",
+        _build_mounts() + "\necho made; read -r seen",
     ]
     with subprocess.Popen(
         command,
@@ -124,9 +102,9 @@ def _keep_mounts(compute: Compute) -> str:
     return f"/proc/{os.getpid()}/fd/{kept}"
 
 
-def _build_mounts(compute: Compute) -> str:
-    binds = {compute.seen(place): place for place in SOCKETS} | {
-        compute.state("libvirt") / name: place
+def _build_mounts() -> str:
+    binds = {SECOND.seen(place): place for place in SOCKETS} | {
+        SECOND.state("libvirt") / name: place
         for name, place in LIBVIRT_PLACES.items()
     }
     lines = ["mount -t sysfs sysfs /sys"]
@@ -168,28 +146,6 @@ def _connect() -> None:
         ip address replace {SECOND.migration_address}/24 dev {MIGRATION}
     """
     net = ("nsenter", f"--net={SECOND.network}", "--")
-    run(*net, "sh", "-ec", script)
-
-
-def _connect_alone(compute: Compute) -> None:
-    """Join a host to the first's switch; no guest moves to it or from it.
-
-    Its libvirt, which listens for guests, does so where nobody else is.
-    """
-    link = name_tunnel(compute)
-    far = f"{TUNNEL}{compute.suffix}"
-    script = f"""
-        ip link show {link} >/dev/null 2>&1 ||
-            ip link add name {link} type veth peer name {far}
-        ip link set {link} up
-        ip link set {far} netns {compute.network} name {TUNNEL}
-    """
-    run(*FIRST.enter_network, "sh", "-ec", script)
-    script = f"""
-        ip link set {TUNNEL} up
-        ip address replace {compute.migration_address}/32 dev lo
-    """
-    net = ("nsenter", f"--net={compute.network}", "--")
     run(*net, "sh", "-ec", script)
 
 

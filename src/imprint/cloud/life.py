@@ -24,7 +24,6 @@ from imprint.cloud import (
     control,
     guest,
     hugepages,
-    installations,
     namespace,
     root,
     settings,
@@ -106,7 +105,6 @@ class Cloud:
         *,
         stock: bool | None = None,
         computes: int | None = None,
-        novas: int | None = None,
     ) -> dict[str, Any]:
         """Start what does not run; return what the user may want to know.
 
@@ -117,12 +115,10 @@ class Cloud:
             if first:
                 # A supervisor that was killed may still be ending.
                 self._kill()
-                self._prepare(
-                    progress, stock=stock, computes=computes, novas=novas
-                )
+                self._prepare(progress, stock=stock, computes=computes)
                 self._enter()
             else:
-                self.change(stock=stock, computes=computes, novas=novas)
+                self.change(stock=stock, computes=computes)
             try:
                 answer = control.ask(
                     self.paths.control, {"op": "up"}, progress.record
@@ -134,7 +130,8 @@ class Cloud:
                     self._kill()
                     hugepages.give_back(self.paths.huge_pages)
                 raise
-            self._ensure_content(progress)
+            if not self.paths.filled.exists():
+                self._ensure_content(progress)
             return answer
 
     def _load(self) -> settings.Settings:
@@ -143,47 +140,24 @@ class Cloud:
             raise CloudError(f"no cloud in {self.paths.top}: run `up` first")
         return loaded
 
-    def change(
-        self,
-        *,
-        stock: bool | None,
-        computes: int | None,
-        novas: int | None,
-    ) -> None:
+    def change(self, *, stock: bool | None, computes: int | None) -> None:
         """Change what a cloud that runs can change: it may grow."""
         chosen = self._load()
         if stock not in (None, chosen.stock):
             raise CloudError(
                 "the cloud runs the other way: stop it first with `down`"
             )
-        grown = replace(
-            chosen,
-            computes=computes or chosen.computes,
-            novas=novas or chosen.novas,
-        )
-        for before, after, what in (
-            (chosen.computes, grown.computes, "compute hosts"),
-            (chosen.novas, grown.novas, "Novas"),
-        ):
-            if after < before:
-                raise CloudError(
-                    f"the cloud runs with {before} {what}:"
-                    " stop it first with `down`"
-                )
-        if grown != chosen:
-            self._save(grown)
-
-    def _save(self, chosen: settings.Settings) -> None:
-        settings.save(self.paths.settings, chosen)
-        clouds_yaml.write(self.paths.clouds_yaml, chosen, owner=self.owner)
+        if computes is None or computes == chosen.computes:
+            return
+        if computes < chosen.computes:
+            raise CloudError(
+                f"the cloud runs with {chosen.computes} compute hosts:"
+                " stop it first with `down`"
+            )
+        settings.save(self.paths.settings, replace(chosen, computes=computes))
 
     def _prepare(
-        self,
-        progress: Progress,
-        *,
-        stock: bool | None,
-        computes: int | None,
-        novas: int | None,
+        self, progress: Progress, *, stock: bool | None, computes: int | None
     ) -> None:
         """Make all that the supervisor needs."""
         paths = self.paths
@@ -195,16 +169,14 @@ class Cloud:
         with progress.phase("guest"):
             guest.ensure_tiny(paths.root, debian.run, paths.guest)
         chosen = settings.load(paths.settings) or settings.choose()
-        chosen = settings.complete(settings.refresh_ports(chosen))
+        chosen = settings.refresh_ports(chosen)
         if stock is not None:
             chosen = replace(chosen, stock=stock)
-        chosen = replace(
-            chosen,
-            computes=computes or chosen.computes,
-            novas=novas or chosen.novas,
-            huge_pages=hugepages.lend(paths.huge_pages),
-        )
-        self._save(chosen)
+        if computes is not None:
+            chosen = replace(chosen, computes=computes)
+        chosen = replace(chosen, huge_pages=hugepages.lend(paths.huge_pages))
+        settings.save(paths.settings, chosen)
+        clouds_yaml.write(paths.clouds_yaml, chosen, owner=self.owner)
         self._offer_dump()
 
     @property
@@ -270,25 +242,17 @@ class Cloud:
             time.sleep(0.05)
 
     def _ensure_content(self, progress: Progress) -> None:
-        """Make tenants, network, flavors and images, once for each Nova."""
-        missing = [
-            one
-            for one in installations.choose(self._load().novas)
-            if not self.paths.mark_filled(one.number).exists()
-        ]
-        if not missing:
-            return
+        """Make tenants, network, flavors and images."""
         # Here, so that all else runs where the SDK is not installed.
         content = importlib.import_module("imprint.cloud.content")
         sdk = importlib.import_module("openstack.exceptions")
         auth = importlib.import_module("keystoneauth1.exceptions")
         try:
             with progress.phase("tenants, network, images"):
-                for one in missing:
-                    content.ensure_content(self.paths, one)
-                    self.paths.mark_filled(one.number).touch()
+                content.ensure_content(self.paths, self.paths.clouds_yaml)
         except (sdk.SDKException, auth.ClientException) as error:
             raise CloudError(f"tenants, network, images: {error}") from error
+        self.paths.filled.touch()
 
     def status(self) -> dict[str, Any]:
         """Return the state of each service; none when nothing runs."""

@@ -75,9 +75,10 @@ class Paths:
         """The processes that keep the cloud's namespaces."""
         return self.run / "namespace.json"
 
-    def mark_filled(self, nova: int) -> Path:
+    @property
+    def filled(self) -> Path:
         """There when tenants, network, flavors and images are made."""
-        return self.state / ("filled" if nova == 1 else f"filled-{nova}")
+        return self.state / "filled"
 
     @property
     def huge_pages(self) -> Path:

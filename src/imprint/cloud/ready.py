@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import requests
 
-from imprint.cloud import installations
+from imprint.cloud import computes
 from imprint.cloud.errors import CloudError
 from imprint.cloud.identity import Keystone
 from imprint.cloud.model import Step
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from imprint.cloud.installations import Installation
     from imprint.cloud.settings import Settings
 
 LIMIT = 60
@@ -42,23 +41,15 @@ def wait(settings: Settings) -> None:
 
 def find_missing(settings: Settings, session: requests.Session) -> str | None:
     """Return the first thing that is not as it should be."""
-    for one in installations.choose(settings.novas):
-        if missing := _find_missing(one, settings, session):
-            return missing
-    return None
-
-
-def _find_missing(
-    installation: Installation, settings: Settings, session: requests.Session
-) -> str | None:
-    name = installation.name
-    wanted = {host.hostname for host in installation.choose_hosts(settings)}
+    wanted = {
+        compute.hostname for compute in computes.choose(settings.computes)
+    }
     for api, path in (
         ("glance", "/v2/images?limit=1"),
         ("neutron", "/v2.0/networks?limit=1"),
-        (installation.placement, "/resource_providers"),
-        (name, "/os-hypervisors"),
-        (name, "/os-services"),
+        ("placement", "/resource_providers"),
+        ("nova", "/os-hypervisors"),
+        ("nova", "/os-services"),
     ):
         try:
             answer = session.get(
@@ -72,11 +63,11 @@ def _find_missing(
         if path == "/os-hypervisors":
             there = {h["hypervisor_hostname"] for h in found["hypervisors"]}
             if missing := wanted - there:
-                return f"{name} knows no {', '.join(sorted(missing))}"
+                return f"Nova knows no {', '.join(sorted(missing))}"
         if path == "/os-services":
             missing = find_silent(found["services"], wanted)
             if missing:
-                return f"{name} does not hear of {', '.join(sorted(missing))}"
+                return f"Nova does not hear of {', '.join(sorted(missing))}"
     return None
 
 

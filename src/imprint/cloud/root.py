@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from imprint.cloud import archive, guest, host
-from imprint.cloud.computes import EVERY
+from imprint.cloud.computes import COMPUTES
 from imprint.cloud.enter import ENTER, WITH_ME, Entry, build_unshare
 from imprint.cloud.errors import CloudError, CommandError
 from imprint.cloud.paths import GUEST, SEARCH_PATH, VENV
@@ -255,7 +255,7 @@ def copy_host_settings(path: Path, *, release: str = RELEASE) -> None:
             shutil.copyfile(Path("/", name), path / name)
     hosts = Path("/etc/hosts").read_text()
     # A line each: a name after the first is no host's own.
-    names = "".join(f"127.0.0.1 {c.hostname}\n" for c in EVERY)
+    names = "".join(f"127.0.0.1 {c.hostname}\n" for c in COMPUTES)
     (path / "etc/hosts").write_text(f"{hosts}\n{names}")
     authorities = {Path("/etc/ssl/certs/ca-certificates.crt")} | {
         Path(value)

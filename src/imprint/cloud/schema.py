@@ -10,12 +10,9 @@ from __future__ import annotations
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import TYPE_CHECKING
 
-from imprint.cloud import installations
 from imprint.cloud.errors import CloudError, CommandError
-from imprint.cloud.installations import FIRST
 from imprint.cloud.model import Step
 from imprint.cloud.paths import INSIDE, VENV
 from imprint.cloud.services import glance, keystone, neutron, nova, placement
@@ -23,13 +20,11 @@ from imprint.cloud.services.shared import DATABASE_SOCKET
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
-    from imprint.cloud.installations import Installation
-    from imprint.cloud.settings import Settings
-
-# In the dump, those that every cloud has.
-DATABASES = ("keystone", "glance", "placement", "neutron", *FIRST.databases)
+DATABASES = (
+    *("keystone", "glance", "placement", "neutron"),
+    *("nova_api", "nova", "nova_cell0"),
+)
 # Where the host's half puts the dump that it found, and takes a new one.
 DUMP = INSIDE.run / "schema.sql"
 NEW_DUMP = INSIDE.run / "schema-new.sql"
@@ -42,10 +37,8 @@ _CELL_DATABASE = "{scheme}://{username}@{hostname}/%s?{query}"
 _CELL_TRANSPORT = "{scheme}://{username}:{password}@{hostname}:{port}/"
 
 
-def build(
-    settings: Settings, key: str, report: Callable[[str, float], None]
-) -> tuple[Step, ...]:
-    """Build the steps; the key names the versions of the packages."""
+def build(key: str, report: Callable[[str, float], None]) -> tuple[Step, ...]:
+    """Build the step; the key names the versions of the packages."""
     return (
         Step(
             name="schema",
@@ -54,15 +47,6 @@ def build(
                 *("placement-conf", "neutron-conf", "nova-conf"),
             ),
             run=lambda: ensure(key, report),
-        ),
-        *(
-            Step(
-                name=f"schema{one.suffix}",
-                needs=("schema", f"{one.name}-conf", f"{one.placement}-conf"),
-                run=partial(ensure_more, one, key, report),
-            )
-            for one in installations.choose(settings.novas)
-            if one != FIRST
         ),
     )
 
@@ -77,7 +61,7 @@ def ensure(key: str, report: Callable[[str, float], None]) -> None:
         report("schemas from the cache", time.monotonic() - started)
     else:
         if done is None:
-            _sql(_build_recreation(*DATABASES))
+            _sql(_build_recreation())
         _sync()
         report("schema migrations", time.monotonic() - started)
         if done is None:
@@ -85,48 +69,11 @@ def ensure(key: str, report: Callable[[str, float], None]) -> None:
     DONE.write_text(key)
 
 
-def ensure_more(
-    installation: Installation,
-    key: str,
-    report: Callable[[str, float], None],
-) -> None:
-    """Make the databases of one more Nova, as `ensure` does.
-
-    At first they are copies of the first's, which has its tables already.
-    """
-    file = DONE.with_name(f"schema{installation.suffix}")
-    done = file.read_text() if file.exists() else None
-    if done == key:
-        return
-    started = time.monotonic()
-    if done is None:
-        _copy(installation)
-        _map_cells(installation)
-    else:
-        _sync_placement(installation)
-        _sync_nova(installation)
-    report(f"schemas of {installation.name}", time.monotonic() - started)
-    file.write_text(key)
-
-
-def _copy(installation: Installation) -> None:
-    for ours, theirs in zip(
-        (FIRST.placement, *FIRST.databases),
-        (installation.placement, *installation.databases),
-        strict=True,
-    ):
-        # Tables are empty, but for those that say what version they are of.
-        tables = _read("--no-data", ours)
-        versions = _read("--no-create-info", ours, "alembic_version")
-        use = f"USE {theirs};\n".encode()
-        _sql(_build_recreation(theirs) + use + tables + versions)
-
-
-def _sql(text: bytes) -> None:
+def _sql(text: str | bytes) -> None:
     done = subprocess.run(
         ["mariadb", "--no-defaults", f"--socket={DATABASE_SOCKET}"],
         check=False,
-        input=text,
+        input=text.encode() if isinstance(text, str) else text,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
@@ -134,12 +81,12 @@ def _sql(text: bytes) -> None:
         raise CommandError("mariadb", done.returncode, done.stdout.decode())
 
 
-def _build_recreation(*names: str) -> bytes:
+def _build_recreation() -> str:
     return "".join(
         f"DROP DATABASE IF EXISTS {name};"
         f"CREATE DATABASE {name} CHARACTER SET utf8mb3;"
-        for name in names
-    ).encode()
+        for name in DATABASES
+    )
 
 
 def _load_dump() -> bool:
@@ -150,33 +97,30 @@ def _load_dump() -> bool:
     if _END_OF_DUMP not in dump[-200:]:
         return False
     try:
-        _sql(_build_recreation(*DATABASES) + dump)
+        _sql(_build_recreation().encode() + dump)
     except CommandError:
         return False
     return True
 
 
 def _dump() -> None:
-    NEW_DUMP.write_bytes(_read("--databases", *DATABASES))
-
-
-def _read(*arguments: str) -> bytes:
-    """Return the dump of databases or tables."""
-    done = subprocess.run(
-        [
-            *("mariadb-dump", "--no-defaults", "--skip-dump-date"),
-            *(f"--socket={DATABASE_SOCKET}", *arguments),
-        ],
-        check=False,
-        capture_output=True,
-    )
+    with NEW_DUMP.open("wb") as file:
+        done = subprocess.run(
+            [
+                *("mariadb-dump", "--no-defaults", "--skip-dump-date"),
+                *(f"--socket={DATABASE_SOCKET}", "--databases", *DATABASES),
+            ],
+            check=False,
+            stdout=file,
+            stderr=subprocess.PIPE,
+        )
     if done.returncode:
+        NEW_DUMP.unlink()
         raise CloudError(f"mariadb-dump: {done.stderr.decode().strip()}")
-    return done.stdout
 
 
 def _sync() -> None:
-    lanes = (_keystone_lane, lambda: _sync_nova(FIRST), _neutron_lane)
+    lanes = (_keystone_lane, _nova_lane, _neutron_lane)
     with ThreadPoolExecutor() as pool:
         for job in [pool.submit(lane) for lane in lanes]:
             job.result()
@@ -185,12 +129,7 @@ def _sync() -> None:
 def _keystone_lane() -> None:
     _call("keystone-manage", keystone.CONFIG, "db_sync")
     _call("glance-manage", glance.CONFIG, "db_sync")
-    _sync_placement(FIRST)
-
-
-def _sync_placement(installation: Installation) -> None:
-    config = placement.name_config(installation)
-    _call("placement-manage", config, "db", "sync")
+    _call("placement-manage", placement.CONFIG, "db", "sync")
 
 
 def _neutron_lane() -> None:
@@ -200,32 +139,26 @@ def _neutron_lane() -> None:
     )
 
 
-def _sync_nova(installation: Installation) -> None:
-    config = nova.name_main_config(installation)
-    _call("nova-manage", config, "api_db", "sync")
-    _map_cells(installation)
-    _call("nova-manage", config, "db", "sync")
-
-
-def _map_cells(installation: Installation) -> None:
-    config = nova.name_main_config(installation)
-    _, cell0, cell1 = (_CELL_DATABASE % n for n in installation.databases)
+def _nova_lane() -> None:
+    _call("nova-manage", nova.CONFIG, "api_db", "sync")
+    cell0 = _CELL_DATABASE % "nova_cell0"
     _call(
-        *("nova-manage", config, "cell_v2", "map_cell0"),
+        *("nova-manage", nova.CONFIG, "cell_v2", "map_cell0"),
         *("--database_connection", cell0),
     )
     # 2: there is such a cell already
     _call(
-        *("nova-manage", config, "cell_v2", "create_cell"),
-        *("--name", "cell1", "--database_connection", cell1),
-        *("--transport-url", _CELL_TRANSPORT + installation.vhost),
+        *("nova-manage", nova.CONFIG, "cell_v2", "create_cell"),
+        *("--name", "cell1", "--transport-url", _CELL_TRANSPORT),
+        *("--database_connection", _CELL_DATABASE % "nova"),
         accepted=(0, 2),
     )
+    _call("nova-manage", nova.CONFIG, "db", "sync")
 
 
 def _call(
     command: str,
-    config: Path,
+    config: object,
     *arguments: str,
     accepted: tuple[int, ...] = (0,),
 ) -> None:

@@ -9,22 +9,19 @@ import json
 import random
 import secrets
 import socket
-import uuid
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from imprint.cloud.ini import write_private
-from imprint.cloud.installations import FIRST, INSTALLATIONS, SECOND
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-REGION = FIRST.region
+REGION = "RegionOne"
 LOOPBACK = "127.0.0.1"
 APIS = ("keystone", "glance", "placement", "neutron", "nova")
-SECOND_APIS = (SECOND.placement, SECOND.name)
-PORTS = (*APIS, *SECOND_APIS, "rabbitmq", "epmd", "erlang")
-SERVICE_USERS = ("glance", "placement", "neutron", "nova", SECOND.name)
+PORTS = (*APIS, "rabbitmq", "epmd", "erlang")
+SERVICE_USERS = ("glance", "placement", "neutron", "nova")
 TENANTS = ("alice", "bob")
 PASSWORDS = ("admin", *TENANTS, *SERVICE_USERS, "rabbitmq")
 # Below the range that the kernel takes ports of outgoing connections from:
@@ -37,8 +34,7 @@ class Settings:
     """What makes this cloud this one.
 
     `huge_pages` is how many pages of 2 MiB the host lent, `computes` how
-    many compute hosts the first Nova has, `novas` how many Novas there are.
-    `uuids` are what the Novas are told apart by, by their names.
+    many compute hosts there are.
     """
 
     ports: dict[str, int]
@@ -46,27 +42,17 @@ class Settings:
     stock: bool = False
     huge_pages: int = 0
     computes: int = 1
-    novas: int = 1
-    uuids: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def apis(self) -> tuple[str, ...]:
-        """The APIs that this cloud has."""
-        return APIS if self.novas == 1 else (*APIS, *SECOND_APIS)
 
     def url(self, api: str) -> str:
         """Return the address of an API, as its catalog entry says it."""
-        paths = {"keystone": "/v3"}
-        paths |= {installation.name: "/v2.1" for installation in INSTALLATIONS}
+        paths = {"keystone": "/v3", "nova": "/v2.1"}
         return f"http://{LOOPBACK}:{self.ports[api]}{paths.get(api, '')}"
 
 
 _FIELDS = {field.name for field in fields(Settings)}
 
 
-def build_cloud(
-    settings: Settings, user: str, region: str = REGION
-) -> dict[str, Any]:
+def build_cloud(settings: Settings, user: str) -> dict[str, Any]:
     """Build what openstacksdk needs to know; user and project share a name."""
     return {
         "auth": {
@@ -77,7 +63,7 @@ def build_cloud(
             "user_domain_name": "Default",
             "project_domain_name": "Default",
         },
-        "region_name": region,
+        "region_name": REGION,
     }
 
 
@@ -100,17 +86,9 @@ def save(path: Path, settings: Settings) -> None:
 
 def choose() -> Settings:
     """Choose free ports and new passwords."""
-    return complete(Settings(ports=choose_ports({}), passwords={}))
-
-
-def complete(settings: Settings) -> Settings:
-    """Choose what a cloud does not have yet, one of an older release."""
-    passwords = {name: secrets.token_urlsafe(18) for name in PASSWORDS}
-    uuids = {one.name: str(uuid.uuid4()) for one in INSTALLATIONS}
-    return replace(
-        settings,
-        passwords=passwords | settings.passwords,
-        uuids=uuids | settings.uuids,
+    return Settings(
+        ports=choose_ports({}),
+        passwords={name: secrets.token_urlsafe(18) for name in PASSWORDS},
     )
 
 

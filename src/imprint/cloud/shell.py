@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from imprint.cloud import archive, computes, host, installations
+from imprint.cloud import archive, computes, host
 from imprint.cloud import settings as settings_file
 from imprint.cloud.errors import CloudError
 from imprint.cloud.life import Cloud
@@ -76,12 +76,6 @@ def build_parser() -> argparse.ArgumentParser:
         choices=[compute.number for compute in computes.COMPUTES],
         help="how many compute hosts (default: as it was)",
     )
-    up.add_argument(
-        "--novas",
-        type=int,
-        choices=[one.number for one in installations.INSTALLATIONS],
-        help="how many Novas share the one Glance (default: as it was)",
-    )
     add("status", run_status, "say which services run")
     logs = add("logs", run_logs, "show a service's log, or list the logs")
     logs.add_argument("service", nargs="?", help="for example nova-compute")
@@ -98,7 +92,7 @@ def build_parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--host",
         type=int,
-        choices=[compute.number for compute in computes.EVERY],
+        choices=[compute.number for compute in computes.COMPUTES],
         default=1,
         help="on which compute host (default: %(default)s)",
     )
@@ -188,12 +182,7 @@ def build_progress(asked: argparse.Namespace) -> Progress:
 def run_up(asked: argparse.Namespace, cloud: Cloud) -> int:
     """Start the cloud."""
     progress = build_progress(asked)
-    answer = cloud.up(
-        progress,
-        stock=asked.stock,
-        computes=asked.computes,
-        novas=asked.novas,
-    )
+    answer = cloud.up(progress, stock=asked.stock, computes=asked.computes)
     settings = settings_file.load(cloud.paths.settings)
     assert settings is not None  # noqa: S101 - `up` has saved them
     if asked.format == "json":
@@ -204,14 +193,11 @@ def run_up(asked: argparse.Namespace, cloud: Cloud) -> int:
             "seconds": progress.total,
             "memory_mib": answer["memory_mib"],
             "ports": settings.ports,
-            "endpoints": {api: settings.url(api) for api in settings.apis},
+            "endpoints": {
+                api: settings.url(api) for api in settings_file.APIS
+            },
             "stock": settings.stock,
             "computes": settings.computes,
-            "novas": settings.novas,
-            "nova_installations": {
-                one.name: settings.uuids[one.name]
-                for one in installations.choose(settings.novas)
-            },
             "virt_type": answer["virt_type"],
             "huge_pages": settings.huge_pages,
             "clouds_yaml": str(cloud.paths.clouds_yaml),
@@ -295,12 +281,12 @@ def run_exec(asked: argparse.Namespace, cloud: Cloud) -> int:
         raise CloudError("exec needs a command, for example: virsh list")
     supervisor = cloud.find_supervisor()
     settings = settings_file.load(cloud.paths.settings)
-    compute = computes.EVERY[asked.host - 1]
-    if settings is None or compute not in installations.list_hosts(settings):
-        option = "--novas 2" if compute == computes.THIRD else "--computes 2"
+    if settings is None or asked.host > settings.computes:
         raise CloudError(
-            f"no compute host {asked.host}: make it with `up {option}`"
+            f"no compute host {asked.host}: make it with"
+            f" `up --computes {asked.host}`"
         )
+    compute = computes.COMPUTES[asked.host - 1]
     environment = {
         "HOME": "/root",
         "LC_ALL": "C.UTF-8",

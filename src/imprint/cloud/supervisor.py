@@ -21,14 +21,13 @@ from typing import TYPE_CHECKING
 
 from imprint.cloud import (
     accelerator,
+    computes,
     control,
     identity,
-    installations,
     isolation,
     memory,
     plan,
     ready,
-    relations,
     schema,
 )
 from imprint.cloud import settings as settings_file
@@ -66,11 +65,11 @@ def build_nodes(
         *(keystone, placement, glance, neutron, nova),
     ):
         nodes += module.build(settings)
-    nodes += isolation.build(settings)
+    if settings.computes > 1:
+        nodes += isolation.build()
     nodes += accelerator.build()
-    nodes += schema.build(settings, key, report)
+    nodes += schema.build(key, report)
     nodes += identity.build(settings)
-    nodes += relations.build(settings)
     nodes.append(ready.build(settings, tuple(node.name for node in nodes)))
     return nodes
 
@@ -142,7 +141,7 @@ class Supervisor:
         self._stop_all(lambda service: not service.stop_last)
         hosts = [
             compute
-            for compute in installations.list_hosts(self._settings)
+            for compute in computes.choose(self._settings.computes)
             if self._processes[f"libvirtd{compute.suffix}"].alive
         ]
         with ThreadPoolExecutor() as pool:

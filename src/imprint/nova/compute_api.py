@@ -5,22 +5,18 @@ shallow clone of the API: no thread local, no attribute that a second request
 could see.
 """
 
-import contextlib
 import copy
 import dataclasses
-import functools
 from collections.abc import Mapping
 from typing import Any, Self
 
-from nova import exception, objects
+from nova import objects
 from nova.compute import api as compute
-from nova.compute import task_states
 from nova.conf import CONF
 from oslo_log import log as logging
 
 from imprint import exceptions
 from imprint.nova import (
-    base_recorder,
     declared,
     disk_bus,
     errors,
@@ -33,7 +29,6 @@ from imprint.nova import (
     system_metadata,
 )
 from imprint.properties import merge
-from imprint.relations import model
 
 LOG = logging.getLogger(__name__)
 
@@ -63,10 +58,6 @@ class API(compute.API):
 
     #: who asks for the overrides; None: they were asked for before
     asker: Any = None
-    #: whether a create is to put into ``image`` and ``root`` what it finds
-    remembers: bool = False
-    #: the block device mapping of a new server's root disk
-    root: Any = None
 
     def __init__(
         self,
@@ -93,23 +84,7 @@ class API(compute.API):
         """Create servers; log the names of their overrides, not the values."""
         if self.overrides:
             self.asker = context
-        scoped = self
-        if self.image_api.records_base:
-            scoped = copy.copy(self)
-            scoped.remembers = True
-        instances, reservation = super(API, scoped).create(
-            context, *args, **kwargs
-        )
-        if scoped.remembers:
-            find = functools.partial(
-                base_recorder.find_image,
-                context,
-                scoped.image,
-                scoped.root,
-                self.volume_api,
-            )
-            for instance in instances:
-                self.image_api.record_base(context, instance, find)
+        instances, reservation = super().create(context, *args, **kwargs)
         if self.overrides:
             accepted = ", ".join(sorted(self.overrides))
             for instance in instances:
@@ -165,7 +140,6 @@ class API(compute.API):
         super(API, scoped).rebuild(
             context, instance, image_href, *args, **kwargs
         )
-        self.image_api.record_base(context, instance, lambda: image_href)
         if chosen != before:
             override_actions.add_event(context, instance, before, chosen)
             LOG.info(
@@ -179,49 +153,26 @@ class API(compute.API):
         self, context: Any, instance: Any, *args: Any, **kwargs: Any
     ) -> Any:
         """Make an image of a server, with what was declared for it."""
-        scoped = self._for_image_of(context, instance, model.Kind.SNAPSHOT)
+        scoped = self._for_image_of(context, instance)
         return super(API, scoped).snapshot(context, instance, *args, **kwargs)
 
     def backup(
         self, context: Any, instance: Any, *args: Any, **kwargs: Any
     ) -> Any:
         """Make a backup of a server, with what was declared for it."""
-        scoped = self._for_image_of(context, instance, model.Kind.BACKUP)
+        scoped = self._for_image_of(context, instance)
         return super(API, scoped).backup(context, instance, *args, **kwargs)
 
     def snapshot_volume_backed(
         self, context: Any, instance: Any, *args: Any, **kwargs: Any
     ) -> Any:
         """Snapshot a server's volumes, with what was declared for it."""
-        scoped = self._for_image_of(context, instance, model.Kind.SNAPSHOT)
+        scoped = self._for_image_of(context, instance)
         return super(API, scoped).snapshot_volume_backed(
             context, instance, *args, **kwargs
         )
 
-    def shelve(
-        self, context: Any, instance: Any, *args: Any, **kwargs: Any
-    ) -> None:
-        """Shelve a server; its image keeps also what Nova computed.
-
-        Nova marks the server as busy before it has the image.  Where Glance
-        refuses that, Nova leaves the mark, and an administrator has to take
-        it off.  Here Glance has a reason more to refuse.
-        """
-        if not CONF.imprint.nova_installation_uuid:
-            super().shelve(context, instance, *args, **kwargs)
-            return
-        clone = copy.copy(self)
-        clone.image_api = self.image_api.of(instance, model.Kind.SHELVE)
-        try:
-            super(API, clone).shelve(context, instance, *args, **kwargs)
-        except exception.Forbidden:
-            if instance.task_state == task_states.SHELVING:
-                _release(instance)
-            raise
-
-    def _for_image_of(
-        self, context: Any, instance: Any, kind: model.Kind
-    ) -> Self:
+    def _for_image_of(self, context: Any, instance: Any) -> Self:
         """Return this API for an image that a user makes of a server.
 
         Not for shelve: its image has to give the same hardware again, so it
@@ -232,7 +183,7 @@ class API(compute.API):
             context, instance.uuid
         )
         clone = copy.copy(self)
-        clone.image_api = self.image_api.of(instance, kind).without(
+        clone.image_api = self.image_api.without(
             declared.find_computed(
                 kept, declared.find_request_spec(context, instance)
             ),
@@ -255,8 +206,6 @@ class API(compute.API):
         if image is not None and (self.overrides or self.rebuilt):
             with errors.translated():
                 self._merge(image)
-        if image is not None and self.remembers:
-            self.image = image
         super()._check_auto_disk_config(
             instance=instance, image=image, **kwargs
         )
@@ -335,8 +284,6 @@ class API(compute.API):
             context, base_options, *args, **kw
         )
         base_options["system_metadata"].update(disk_bus.build_record(bdms))
-        if self.remembers:
-            self.root = bdms.root_bdm()
         return bdms
 
     def _populate_instance_for_create(
@@ -351,15 +298,6 @@ class API(compute.API):
                 system_metadata.build_record(self.overrides, self.replaced)
             )
         return instance
-
-
-def _release(instance: Any) -> None:
-    """Take off the mark of a shelve, unless the server is off to elsewhere."""
-    instance.task_state = None
-    with contextlib.suppress(
-        exception.InstanceNotFound, exception.UnexpectedTaskStateError
-    ):
-        instance.save(expected_task_state=[task_states.SHELVING])
 
 
 def _check_kernel(properties: Mapping[str, Any]) -> None:

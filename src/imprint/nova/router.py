@@ -19,7 +19,6 @@ from nova.api.openstack import wsgi
 from nova.api.openstack.compute import routes, servers
 from nova.compute import api as compute
 from nova.conf import CONF
-from oslo_log import log as logging
 
 from imprint import conf
 from imprint.nova import (
@@ -32,8 +31,6 @@ from imprint.nova.server_image_properties import (
     ServerImagePropertiesController,
 )
 from imprint.nova.servers import ServersController
-
-LOG = logging.getLogger(__name__)
 
 _PROPERTIES = "/servers/{server_id}/image-properties"
 
@@ -55,11 +52,6 @@ class Router(routes.APIRouterV21):
         # Not Nova's own __init__, which would build its controllers.
         base_wsgi.Router.__init__(self, nova.api.openstack.ProjectMapper())
         conf.register_opts(CONF)
-        # one of another form keeps nova-api from starting, not each snapshot
-        LOG.info(
-            "The installation of Nova is %s",
-            CONF.imprint.nova_installation_uuid or "not named to Glance",
-        )
         enforcer = policies.build_enforcer(CONF)
         api = override_changes.API(
             protections=property_protections.PropertyProtections(

@@ -244,38 +244,6 @@ class Checks(upgradecheck.UpgradeCommands):
             f"{hardware_sources.NO_DATABASE}: {consequence}.",
         )
 
-    def _check_related_images(self) -> Result:
-        options = self._conf.imprint
-        try:
-            installation_uuid = options.nova_installation_uuid
-        except cfg.ConfigFileValueError:
-            return Result(
-                Code.FAILURE,
-                "[imprint] nova_installation_uuid is not a UUID with lower "
-                "case letters: nova-api does not start. imprint-manage "
-                "generate-installation-uuid makes one.",
-            )
-        if not installation_uuid:
-            if options.record_base:
-                return Result(
-                    Code.WARNING,
-                    "[imprint] record_base records nothing without "
-                    "nova_installation_uuid.",
-                )
-            return Result(
-                Code.SUCCESS,
-                "No nova_installation_uuid is set: Glance is not told which "
-                "server an image is made of.",
-            )
-        if not self._conf.service_user.send_service_user_token:
-            return Result(
-                Code.FAILURE,
-                "[imprint] nova_installation_uuid is set, and [service_user] "
-                "send_service_user_token is false: a Glance with Imprint "
-                "refuses every snapshot. Set it to true.",
-            )
-        return Result(Code.SUCCESS)
-
     _upgrade_checks = (
         ("Paste pipelines", _check_paste),
         ("Service user token", _check_service_user),
@@ -284,7 +252,6 @@ class Checks(upgradecheck.UpgradeCommands):
         ("Property protections", _check_property_protections),
         ("Denied properties", _check_denied),
         ("Hardware", _check_hardware),
-        ("Related images", _check_related_images),
     )
 
 

@@ -87,35 +87,6 @@ def test_the_rest_of_the_file_stays():
     assert "use = call:nova.api.openstack.urlmap:urlmap_factory\n" in text
 
 
-GLANCE_PASTE = """\
-[composite:api]
-paste.composite_factory = glance.api:pipeline_factory
-default = cors unauthenticated-context rootapp
-keystone = cors authtoken context rootapp
-keystone+caching = cors authtoken context cache rootapp
-
-[composite:rootapp]
-/: apiversions
-"""
-
-
-def test_the_middleware_follows_the_context_and_precedes_caches():
-    text = ini.edit_glance_paste(GLANCE_PASTE, middleware="our:flt")
-    assert (
-        "keystone = cors authtoken context instanceaware rootapp\n"
-        "keystone+caching ="
-        " cors authtoken context instanceaware cache rootapp\n"
-    ) in text
-    assert "default = cors unauthenticated-context rootapp\n" in text
-    assert "[filter:instanceaware]\npaste.filter_factory = our:flt\n" in text
-
-
-def test_a_paste_file_of_glance_without_keystone_is_refused():
-    text = "[composite:api]\ndefault = cors rootapp\n"
-    with pytest.raises(ValueError, match="no pipeline has a context"):
-        ini.edit_glance_paste(text, middleware="our:flt")
-
-
 def test_a_file_without_the_pipelines_is_refused():
     text = "[app:osapi_compute_app_v21]\npaste.app_factory = a:b\n"
     with pytest.raises(ValueError, match="no pipeline"):

@@ -1,8 +1,6 @@
-import json
 import os
 import socket
 import stat
-import uuid
 
 from openstack.config import OpenStackConfig
 
@@ -36,33 +34,6 @@ def test_settings_survive_a_file_that_only_the_administrator_reads(tmp_path):
     assert settings.load(file) == chosen
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert [path.name for path in tmp_path.iterdir()] == ["cloud.json"]
-
-
-def test_a_cloud_of_an_older_release_gets_what_it_lacks(tmp_path):
-    file = tmp_path / "cloud.json"
-    before = json.loads(json.dumps(settings.asdict(settings.choose())))
-    del before["uuids"], before["novas"]
-    del before["ports"]["nova2"], before["passwords"]["nova2"]
-    file.write_text(json.dumps(before))
-    loaded = settings.load(file)
-    after = settings.complete(settings.refresh_ports(loaded))
-    assert set(after.ports) == set(settings.PORTS)
-    assert after.passwords.items() > before["passwords"].items()
-    assert set(after.passwords) == set(settings.PASSWORDS)
-    assert settings.complete(after) == after
-
-
-def test_each_nova_is_told_apart_for_good():
-    uuids = settings.choose().uuids
-    assert list(uuids) == ["nova", "nova2"]
-    assert len({str(uuid.UUID(one)) for one in uuids.values()}) == 2
-
-
-def test_a_cloud_has_the_apis_of_as_many_novas_as_were_chosen():
-    chosen = settings.choose()
-    both = settings.replace(chosen, novas=2)
-    assert set(both.apis) - set(chosen.apis) == {"nova2", "placement2"}
-    assert both.url("nova2").endswith("/v2.1")
 
 
 def test_no_settings_are_not_an_error(tmp_path):

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from imprint.cloud import settings, shell
+from imprint.cloud import shell
 
 
 @pytest.mark.parametrize(
@@ -78,20 +78,6 @@ def test_a_log_that_is_not_there_is_named(tmp_path):
     done = run("--dir", str(tmp_path), "logs", "nova-api")
     assert done.returncode == 1
     assert "no log of 'nova-api': there are none" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("host", "option"), [("2", "--computes 2"), ("3", "--novas 2")]
-)
-def test_a_host_that_is_not_there_is_told_how_to_make(
-    monkeypatch, tmp_path, capsys, host, option
-):
-    monkeypatch.setattr(shell.Cloud, "find_supervisor", lambda _self: 1)
-    settings.save(tmp_path / "cloud.json", settings.choose())
-    command = ["--dir", str(tmp_path), "exec", "--host", host, "true"]
-    assert shell.main(command) == 1
-    said = capsys.readouterr().err
-    assert f"no compute host {host}: make it with `up {option}`" in said
 
 
 def test_sudo_passes_on_who_asked(monkeypatch, tmp_path):

@@ -1,7 +1,6 @@
 """Say on one line why a cloud did not do what a command asked for."""
 
 import contextlib
-import http
 from collections.abc import Iterator
 
 from openstack import exceptions as sdk_exceptions
@@ -15,18 +14,17 @@ def told(consequence: str) -> Iterator[None]:
     """Turn a refusal into the line that the user is told.
 
     A cloud without Imprint is named with the ``consequence``; a refusal of
-    the server is its own words and its status, and so is a service that
-    cannot answer now. Faults of a server keep the SDK's report.
+    the server is its own words and its status. Faults of a server keep the
+    SDK's report.
 
     :raises osc_lib.exceptions.CommandError: for either
     """
     try:
         yield
-    except (sdk.OverridesNotOffered, sdk.RelatedImagesNotOffered) as exc:
+    except sdk.OverridesNotOffered as exc:
         raise exceptions.CommandError(f"{exc}: {consequence}") from exc
     except sdk_exceptions.HttpException as exc:
-        unavailable = exc.status_code == http.HTTPStatus.SERVICE_UNAVAILABLE
-        if exc.source != "Client" and not unavailable:
+        if exc.source != "Client":
             raise
         words = " ".join(str(exc.details).splitlines())
         raise exceptions.CommandError(

@@ -1,10 +1,10 @@
-"""Image property overrides and related images for openstacksdk.
+"""Image property overrides for openstacksdk.
 
 The SDK drops attributes that its resources do not declare, so a resource is
-declared once more with ours. The functions for overrides take the ``compute``
-proxy of any connection, those for related images the connection, and change
-none; :func:`hook` lets one connection take ``image_props_override`` in the
-SDK's own calls. A cloud without Imprint is told apart, never overlooked.
+declared once more with ours. The functions take the ``compute`` proxy of any
+connection and change none; :func:`hook` lets one connection take
+``image_props_override`` in the SDK's own calls. A cloud without Imprint is
+told apart, never overlooked.
 """
 
 from imprint.client.sdk.connection import Proxy, hook
@@ -20,26 +20,14 @@ from imprint.client.sdk.image_properties import (
     unset_override,
 )
 from imprint.client.sdk.negotiation import OverridesNotOffered, ensure_offered
-from imprint.client.sdk.related_images import (
-    KINDS,
-    RelatedImagesNotOffered,
-    Relation,
-    is_instance_aware,
-    list_image_servers,
-    list_related_images,
-    list_server_relations,
-)
 from imprint.client.sdk.servers import Server, create_server, rebuild_server
 
 __all__ = [
-    "KINDS",
     "ImageProperty",
     "OverridesNotOffered",
     "Preview",
     "Proxy",
     "Refusal",
-    "RelatedImagesNotOffered",
-    "Relation",
     "Server",
     "Verdict",
     "create_server",
@@ -47,10 +35,6 @@ __all__ = [
     "get_image_properties",
     "get_overrides",
     "hook",
-    "is_instance_aware",
-    "list_image_servers",
-    "list_related_images",
-    "list_server_relations",
     "preview_server",
     "rebuild_server",
     "set_overrides",

@@ -11,11 +11,12 @@ import subprocess
 import uuid
 from typing import TYPE_CHECKING
 
-from imprint.cloud import installations
+from imprint.cloud import computes
 from imprint.cloud.computes import LIBVIRT_PLACES, LIBVIRT_SOCKET
 from imprint.cloud.ini import write_private
 from imprint.cloud.isolation import HUGE_PAGES
 from imprint.cloud.model import Service
+from imprint.cloud.paths import INSIDE
 from imprint.cloud.services.shared import listens
 
 if TYPE_CHECKING:
@@ -41,6 +42,10 @@ listen_tcp = 1
 listen_addr = "{address}"
 auth_tcp = "none"
 """
+# One folder for both hosts, as on a file server: guests move and are rebuilt
+# elsewhere without a copy of their disks, and no host needs ssh to another.
+INSTANCES = INSIDE.state / "nova" / "instances"
+
 # All is root's here, and there is neither a cgroup nor a security driver
 # that could be had without touching the host's.
 _QEMU = f"""\
@@ -53,13 +58,13 @@ namespaces = [ ]
 cgroup_controllers = [ ]
 stdio_handler = "file"
 hugetlbfs_mount = "{HUGE_PAGES}"
-shared_filesystems = [ "{installations.FIRST.instances}" ]
+shared_filesystems = [ "{INSTANCES}" ]
 """
 
 
 def build(settings: Settings) -> tuple[Node, ...]:
     """Build libvirtd for each compute host."""
-    return tuple(map(_build, installations.list_hosts(settings)))
+    return tuple(map(_build, computes.choose(settings.computes)))
 
 
 def _build(compute: Compute) -> Service:

@@ -1,7 +1,4 @@
-"""Nova: API, conductor, scheduler and compute; with Imprint or stock.
-
-A second Nova is the same once more, with hosts of its own.
-"""
+"""Nova: API, conductor, scheduler and compute; with Imprint or stock."""
 
 from __future__ import annotations
 
@@ -9,9 +6,8 @@ import shlex
 import subprocess
 from typing import TYPE_CHECKING
 
-from imprint.cloud import accelerator, ini, installations
+from imprint.cloud import accelerator, computes, ini
 from imprint.cloud.computes import OVSDB_SOCKET, RUN
-from imprint.cloud.installations import FIRST
 from imprint.cloud.model import Service, Step
 from imprint.cloud.paths import HOSTNAME, INSIDE, VENV
 from imprint.cloud.services import libvirt
@@ -33,9 +29,13 @@ if TYPE_CHECKING:
 
     from imprint.cloud.computes import Compute
     from imprint.cloud.ini import Sections
-    from imprint.cloud.installations import Installation
     from imprint.cloud.model import Node
     from imprint.cloud.settings import Settings
+
+ETC = INSIDE.etc / "nova"
+CONFIG = ETC / "nova.conf"
+PASTE = ETC / "api-paste.ini"
+STATE = INSIDE.state / "nova"
 
 ROUTER = "imprint.nova.router:Router.factory"
 # Nova's default, and the one that looks at the NUMA nodes of a server.
@@ -52,49 +52,28 @@ VERSION_FILTER = "imprint.nova.version_filter:VersionFilter.factory"
 
 def build(settings: Settings) -> tuple[Node, ...]:
     """Build the configuration steps and the services."""
-    return tuple(
-        node
-        for installation in installations.choose(settings.novas)
-        for node in _build(installation, settings)
-    )
-
-
-def _build(installation: Installation, settings: Settings) -> tuple[Node, ...]:
-    """Build one Nova."""
-    name = installation.name
     return (
-        Step(name=f"{name}-conf", run=lambda: write(installation, settings)),
+        Step(name="nova-conf", run=lambda: write(settings)),
         Service(
-            name=f"{name}-api",
-            needs=(*_list_needs(installation),),
+            name="nova-api",
+            needs=("schema", "rabbitmq"),
             command=build_wsgi_command(
-                "nova.wsgi.osapi_compute", settings.ports[name]
+                "nova.wsgi.osapi_compute", settings.ports["nova"]
             ),
-            environment={
-                **ENVIRONMENT,
-                "OS_NOVA_CONFIG_DIR": str(installation.etc),
-            },
-            ready=answers(settings.url(name)),
+            environment={**ENVIRONMENT, "OS_NOVA_CONFIG_DIR": str(ETC)},
+            ready=answers(settings.url("nova")),
         ),
-        _build_rpc_service(installation, "conductor"),
-        _build_rpc_service(installation, "scheduler"),
+        _build_rpc_service("conductor"),
+        _build_rpc_service("scheduler"),
         *(
             node
-            for compute in installation.choose_hosts(settings)
-            for node in _build_host(installation, compute, settings)
+            for compute in computes.choose(settings.computes)
+            for node in _build_host(compute, settings)
         ),
     )
 
 
-def _list_needs(installation: Installation) -> tuple[str, ...]:
-    """List what its services find their database and messages by."""
-    messages = f"vhost-{installation.vhost}" if installation.vhost else ""
-    return (f"schema{installation.suffix}", messages or "rabbitmq")
-
-
-def _build_host(
-    installation: Installation, compute: Compute, settings: Settings
-) -> tuple[Node, ...]:
+def _build_host(compute: Compute, settings: Settings) -> tuple[Node, ...]:
     """Build what a compute host runs of Nova."""
     suffix = compute.suffix
     config = name_config(compute)
@@ -102,7 +81,7 @@ def _build_host(
 
     def write_config() -> None:
         compute.state("nova").mkdir(exist_ok=True)
-        ini.write(config, build_compute(installation, settings, compute))
+        ini.write(config, build_compute(settings, compute))
         name_additions(compute).mkdir(exist_ok=True)
 
     return (
@@ -114,8 +93,7 @@ def _build_host(
         Service(
             name=f"nova-compute{suffix}",
             needs=(
-                f"nova-compute{suffix}-conf",
-                *(f"{installation.name}-conductor", installation.placement),
+                *(f"nova-compute{suffix}-conf", "nova-conductor", "placement"),
                 *(f"libvirtd{suffix}", f"ovn-controller{suffix}"),
             ),
             command=(
@@ -125,7 +103,7 @@ def _build_host(
             environment=ENVIRONMENT,
             enter=compute.enter,
             prepare=started.touch,
-            ready=lambda: _is_compute_heard(installation, compute, started),
+            ready=lambda: _is_compute_heard(compute, started),
             # It would take the end of its guests for their owners' wish.
             stop_first=True,
         ),
@@ -137,7 +115,7 @@ def name_config(compute: Compute) -> Path:
 
     Its own: nova-compute does not start when it is told of any database.
     """
-    return INSIDE.etc / "nova" / f"nova-compute{compute.suffix}.conf"
+    return ETC / f"nova-compute{compute.suffix}.conf"
 
 
 def name_additions(compute: Compute) -> Path:
@@ -149,16 +127,15 @@ def name_additions(compute: Compute) -> Path:
     return config.with_name(config.name + ".d")
 
 
-def _build_rpc_service(installation: Installation, name: str) -> Service:
-    started = RUN / f"{installation.name}-{name}.started"
-    config = name_main_config(installation)
+def _build_rpc_service(name: str) -> Service:
+    started = RUN / f"nova-{name}.started"
     return Service(
-        name=f"{installation.name}-{name}",
+        name=f"nova-{name}",
         # It ends when Keystone does not know its user yet.
-        needs=(*_list_needs(installation), "identity"),
+        needs=("schema", "rabbitmq", "identity"),
         command=(
             *(PYTHON, "-m", "imprint.cloud.nova_service", name),
-            *(str(started), "--config-file", str(config)),
+            *(str(started), "--config-file", str(CONFIG)),
         ),
         environment=ENVIRONMENT,
         prepare=lambda: started.unlink(missing_ok=True),
@@ -169,26 +146,21 @@ def _build_rpc_service(installation: Installation, name: str) -> Service:
 # Both facts outlive a nova-compute: only what is younger than this one counts.
 _COMPUTE_IS_HEARD = """
     set time_zone = '+00:00';
-    select count(*) from {api}.host_mappings, {cell}.services
+    select count(*) from nova_api.host_mappings, nova.services
     where services.binary = 'nova-compute' and services.deleted = 0
     and services.host = '{host}' and host_mappings.host = services.host
     and coalesce(last_seen_up, services.created_at) >= from_unixtime({start})
 """
 
 
-def _is_compute_heard(
-    installation: Installation, compute: Compute, started: Path
-) -> bool:
+def _is_compute_heard(compute: Compute, started: Path) -> bool:
     """Whether Nova has mapped the host and heard of it since the start."""
     start = int(started.stat().st_mtime)
-    api, _, cell = installation.databases
-    asked = _COMPUTE_IS_HEARD.format(
-        api=api, cell=cell, start=start, host=compute.hostname
-    )
     done = subprocess.run(
         [
             *("mariadb", "--no-defaults", f"--socket={DATABASE_SOCKET}"),
-            *("--batch", "--skip-column-names", "--execute", asked),
+            *("--batch", "--skip-column-names", "--execute"),
+            _COMPUTE_IS_HEARD.format(start=start, host=compute.hostname),
         ],
         check=False,
         stdout=subprocess.PIPE,
@@ -198,60 +170,37 @@ def _is_compute_heard(
     return done.stdout.strip() == "1"
 
 
-def name_main_config(installation: Installation) -> Path:
-    """Name the file that all but nova-compute read."""
-    return installation.etc / "nova.conf"
-
-
-def _name_paste(installation: Installation) -> Path:
-    return installation.etc / "api-paste.ini"
-
-
-def write(installation: Installation, settings: Settings) -> None:
+def write(settings: Settings) -> None:
     """Write Nova's files."""
-    installation.instances.mkdir(parents=True, exist_ok=True)
-    ini.write(
-        name_main_config(installation),
-        {
-            **build_common(installation, settings),
-            **build_central(installation, settings),
-        },
-    )
+    libvirt.INSTANCES.mkdir(parents=True, exist_ok=True)
+    ini.write(CONFIG, {**build_common(settings), **build_databases()})
     paste = (VENV / "etc/nova/api-paste.ini").read_text()
     if not settings.stock:
         paste = ini.edit_paste(
             paste, router=ROUTER, version_filter=VERSION_FILTER
         )
-    ini.write_private(_name_paste(installation), paste)
+    ini.write_private(PASTE, paste)
 
 
-def build_central(installation: Installation, settings: Settings) -> Sections:
+def build_databases() -> Sections:
     """Build what all but nova-compute know besides."""
-    api, _, cell = installation.databases
-    sections: dict[str, ini.Section] = {
-        "api_database": build_database(api),
-        "database": build_database(cell),
+    return {
+        "api_database": build_database("nova_api"),
+        "database": build_database("nova"),
         # Nova's map of hosts lags by that much.
         "scheduler": {"discover_hosts_in_cells_interval": 3},
         "filter_scheduler": {"enabled_filters": ",".join(FILTERS)},
     }
-    if not settings.stock:
-        sections["imprint"] = {
-            "nova_installation_uuid": settings.uuids[installation.name],
-            "record_base": True,
-        }
-    return sections
 
 
-def build_common(installation: Installation, settings: Settings) -> Sections:
+def build_common(settings: Settings) -> Sections:
     """Build what all of Nova's services know."""
-    user = installation.name
-    auth = build_auth(settings, user)
+    auth = build_auth(settings, "nova")
     return {
-        "DEFAULT": _build_default(installation, settings),
+        "DEFAULT": _build_default(settings),
         "api": {"auth_strategy": "keystone"},
-        "wsgi": {"api_paste_config": str(_name_paste(installation))},
-        "oslo_concurrency": {"lock_path": f"/run/{user}"},
+        "wsgi": {"api_paste_config": str(PASTE)},
+        "oslo_concurrency": {"lock_path": "/run/nova"},
         "oslo_messaging_notifications": {"driver": "noop"},
         "quota": dict.fromkeys(
             (
@@ -261,31 +210,26 @@ def build_common(installation: Installation, settings: Settings) -> Sections:
             -1,
         ),
         "vnc": {"enabled": False},
-        "placement": build_auth(settings, user, installation.region),
+        "placement": auth,
         "glance": {
             "region_name": REGION,
             "endpoint_override": settings.url("glance"),
         },
         "neutron": auth,
         "service_user": {"send_service_user_token": True, **auth},
-        **build_authtoken(settings, user),
+        **build_authtoken(settings, "nova"),
     }
 
 
-def build_compute(
-    installation: Installation, settings: Settings, compute: Compute
-) -> Sections:
+def build_compute(settings: Settings, compute: Compute) -> Sections:
     """Build what a host's nova-compute knows: no database."""
-    common = build_common(installation, settings)
+    common = build_common(settings)
     default = {
         **common["DEFAULT"],
         "host": compute.hostname,
         "state_path": str(compute.state("nova")),
-        "instances_path": str(installation.instances),
+        "instances_path": str(libvirt.INSTANCES),
     }
-    if installation != FIRST:
-        # Neutron tells one Nova alone what became of a port.
-        default |= {"vif_plugging_timeout": 0, "vif_plugging_is_fatal": False}
     config = name_config(compute)
     helper = [f"{VENV}/bin/privsep-helper", "--config-file", config]
     privileged = {"helper_command": shlex.join(map(str, helper))}
@@ -311,17 +255,15 @@ def build_compute(
     }
 
 
-def _build_default(
-    installation: Installation, settings: Settings
-) -> dict[str, ini.Value]:
+def _build_default(settings: Settings) -> dict[str, ini.Value]:
     driver = "libvirt" if settings.stock else "imprint"
     return {
         "host": HOSTNAME,
         # Hosts of one address: so Nova knows that their disks are shared,
         # which it would else find out by ssh.
         "my_ip": LOOPBACK,
-        "state_path": str(installation.state),
-        "transport_url": build_transport(settings, installation.vhost),
+        "state_path": str(STATE),
+        "transport_url": build_transport(settings),
         "use_stderr": True,
         "compute_driver": f"{driver}.LibvirtDriver",
         # Servers that ran before `down` run again after `up`.

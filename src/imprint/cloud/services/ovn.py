@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from imprint.cloud import computes, installations
+from imprint.cloud import computes
 from imprint.cloud.computes import FIRST, OVN_SOCKET, OVSDB_SOCKET
-from imprint.cloud.isolation import TUNNEL, name_tunnel, run
+from imprint.cloud.isolation import TUNNEL, run
 from imprint.cloud.model import Service, Step
 from imprint.cloud.services.shared import listens
 from imprint.cloud.settings import LOOPBACK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from imprint.cloud.computes import Compute
@@ -59,8 +58,7 @@ def build(settings: Settings) -> tuple[Node, ...]:
         *_build_switch(FIRST, settings),
         *(
             node
-            for compute in installations.list_hosts(settings)
-            if compute != FIRST
+            for compute in computes.choose(settings.computes)[1:]
             for node in (
                 _build_database(
                     compute, databases=("conf",), sockets=(OVSDB_SOCKET,)
@@ -101,7 +99,7 @@ def _build_database(
 def _build_switch(compute: Compute, settings: Settings) -> tuple[Node, ...]:
     """Build a host's switch and what tells it of OVN's networks."""
     suffix = compute.suffix
-    others = installations.list_hosts(settings)[1:]
+    alone = settings.computes == 1
     controller, switch = (
         SOCKETS / f"{name}.ctl" for name in ("ovn-controller", "ovs-vswitchd")
     )
@@ -110,7 +108,7 @@ def _build_switch(compute: Compute, settings: Settings) -> tuple[Node, ...]:
         Step(
             name=f"ovs-settings{suffix}",
             needs=(f"ovsdb{suffix}",),
-            run=lambda: _configure(compute, others),
+            run=lambda: _configure(compute, alone=alone),
         ),
         Service(
             name=f"ovs-vswitchd{suffix}",
@@ -126,12 +124,12 @@ def _build_switch(compute: Compute, settings: Settings) -> tuple[Node, ...]:
         ),
         Step(
             name=f"ovs-tunnel{suffix}",
-            # The cables' other ends are in the other hosts' networks.
+            # The cable's other end is in the second host's network.
             needs=(
                 f"ovs-vswitchd{suffix}",
-                *(f"compute{other.suffix}" for other in others),
+                *(() if alone else ("compute-2",)),
             ),
-            run=lambda: _ensure_tunnel(compute, others),
+            run=(lambda: None) if alone else lambda: _ensure_tunnel(compute),
         ),
         Service(
             name=f"ovn-controller{suffix}",
@@ -173,53 +171,36 @@ def _set_switch(compute: Compute, *arguments: str) -> None:
     run("ovs-vsctl", remote, "--timeout=20", *arguments)
 
 
-def _configure(compute: Compute, others: Sequence[Compute]) -> None:
+def _configure(compute: Compute, *, alone: bool) -> None:
     identifiers = {
         "system-id": compute.hostname,
         "hostname": compute.hostname,
         "ovn-remote": REMOTE,
         "ovn-encap-type": "geneve",
-        "ovn-encap-ip": compute.tunnel_address if others else LOOPBACK,
+        "ovn-encap-ip": LOOPBACK if alone else compute.tunnel_address,
         "ovn-bridge-datapath-type": "netdev",
     }
     _set_switch(
         compute,
         *("--no-wait", "--", "init", "--", "set", "open", "."),
         *(f'external-ids:{k}="{v}"' for k, v in identifiers.items()),
-        *(() if others else ("--", "--if-exists", "del-br", TUNNEL_BRIDGE)),
-        *(_remove_cables(others) if compute == FIRST else ()),
+        *(("--", "--if-exists", "del-br", TUNNEL_BRIDGE) if alone else ()),
     )
 
 
-def _remove_cables(others: Sequence[Compute]) -> Iterator[str]:
-    """Build what unplugs hosts that the cloud had once."""
-    for compute in computes.EVERY:
-        if compute not in (FIRST, *others):
-            yield from ("--", "--if-exists", "del-port", name_tunnel(compute))
-
-
-def _ensure_tunnel(compute: Compute, others: Sequence[Compute]) -> None:
-    """Let the switch reach the others'; the first host's is in the middle.
+def _ensure_tunnel(compute: Compute) -> None:
+    """Let the switch reach the other one's.
 
     In user space it wraps packets for another host only when it finds that
     host behind one of its own bridges: docs/howto/userspace-tunneling of
     Open vSwitch.  The bridge's device ends with the switch, so its address
     is given anew each time.
     """
-    if not others:
-        return
-    cables = map(name_tunnel, others) if compute == FIRST else (TUNNEL,)
     _set_switch(
         compute,
         *("--", "--may-exist", "add-br", TUNNEL_BRIDGE),
         *("--", "set", "bridge", TUNNEL_BRIDGE, "datapath_type=netdev"),
-        *(
-            argument
-            for cable in cables
-            for argument in (
-                *("--", "--may-exist", "add-port", TUNNEL_BRIDGE, cable),
-            )
-        ),
+        *("--", "--may-exist", "add-port", TUNNEL_BRIDGE, TUNNEL),
     )
     # A switch that has only just started may be about to make the device.
     script = f"""

@@ -1,10 +1,10 @@
-"""Placement: which host has what left; one for each Nova."""
+"""Placement: which host has what left."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from imprint.cloud import ini, installations
+from imprint.cloud import ini
 from imprint.cloud.model import Service, Step
 from imprint.cloud.paths import INSIDE
 from imprint.cloud.services.shared import (
@@ -16,53 +16,34 @@ from imprint.cloud.services.shared import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from imprint.cloud.installations import Installation
     from imprint.cloud.model import Node
     from imprint.cloud.settings import Settings
 
+ETC = INSIDE.etc / "placement"
+CONFIG = ETC / "placement.conf"
+
 
 def build(settings: Settings) -> tuple[Node, ...]:
-    """Build the configuration steps and the APIs."""
-    return tuple(
-        node
-        for installation in installations.choose(settings.novas)
-        for node in _build(installation, settings)
-    )
-
-
-def _build(installation: Installation, settings: Settings) -> tuple[Node, ...]:
-    name = installation.placement
+    """Build the configuration step and the API."""
     return (
-        Step(name=f"{name}-conf", run=lambda: _write(installation, settings)),
+        Step(name="placement-conf", run=lambda: _write(settings)),
         Service(
-            name=name,
-            needs=(f"schema{installation.suffix}",),
+            name="placement",
+            needs=("schema",),
             command=build_wsgi_command(
-                "placement.wsgi.api", settings.ports[name]
+                "placement.wsgi.api", settings.ports["placement"]
             ),
-            environment={
-                **ENVIRONMENT,
-                "OS_PLACEMENT_CONFIG_DIR": str(
-                    name_config(installation).parent
-                ),
-            },
-            ready=answers(settings.url(name)),
+            environment={**ENVIRONMENT, "OS_PLACEMENT_CONFIG_DIR": str(ETC)},
+            ready=answers(settings.url("placement")),
         ),
     )
 
 
-def name_config(installation: Installation) -> Path:
-    """Name the file that a Nova's Placement reads."""
-    return INSIDE.etc / installation.placement / "placement.conf"
-
-
-def _write(installation: Installation, settings: Settings) -> None:
+def _write(settings: Settings) -> None:
     ini.write(
-        name_config(installation),
+        CONFIG,
         {
-            "placement_database": build_database(installation.placement),
+            "placement_database": build_database("placement"),
             "api": {"auth_strategy": "keystone"},
             **build_authtoken(settings, "placement"),
         },

@@ -7,15 +7,11 @@ addresses of the host.
 
 from __future__ import annotations
 
-import subprocess
-from functools import partial
 from typing import TYPE_CHECKING
 
-from imprint.cloud import installations
-from imprint.cloud.errors import CommandError
 from imprint.cloud.ini import write_private
-from imprint.cloud.model import Service, Step
-from imprint.cloud.paths import INSIDE, SEARCH_PATH
+from imprint.cloud.model import Service
+from imprint.cloud.paths import INSIDE
 from imprint.cloud.services.shared import accepts
 from imprint.cloud.settings import LOOPBACK
 
@@ -48,7 +44,14 @@ def build(settings: Settings) -> tuple[Node, ...]:
             needs=("epmd",),
             command=("/usr/lib/rabbitmq/bin/rabbitmq-server",),
             environment={
-                **_build_environment(settings),
+                # Erlang's cookie and the like
+                "HOME": str(STATE),
+                "ERL_EPMD_ADDRESS": LOOPBACK,
+                "ERL_EPMD_PORT": str(ports["epmd"]),
+                # Once a minute it starts a mapper of its own if there is
+                # none, and then the port of ours is taken.
+                "ERL_AFLAGS": "-start_epmd false",
+                "RABBITMQ_NODENAME": "openstack@localhost",
                 "RABBITMQ_BASE": str(STATE),
                 "RABBITMQ_MNESIA_BASE": str(STATE / "mnesia"),
                 "RABBITMQ_LOGS": "-",
@@ -56,6 +59,7 @@ def build(settings: Settings) -> tuple[Node, ...]:
                 "RABBITMQ_ADVANCED_CONFIG_FILE": str(ETC / "advanced.config"),
                 "RABBITMQ_ENABLED_PLUGINS_FILE": str(ETC / "plugins"),
                 "RABBITMQ_PID_FILE": "/run/rabbitmq.pid",
+                "RABBITMQ_CONF_ENV_FILE": "/dev/null",
                 "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": _ERLANG,
             },
             prepare=lambda: _write(settings),
@@ -63,68 +67,7 @@ def build(settings: Settings) -> tuple[Node, ...]:
             stop_seconds=15,
             stop_last=True,
         ),
-        *(
-            Step(
-                name=f"vhost-{one.vhost}",
-                needs=("rabbitmq",),
-                run=partial(_ensure_vhost, settings, one.vhost),
-            )
-            for one in installations.choose(settings.novas)
-            if one.vhost
-        ),
     )
-
-
-def _build_environment(settings: Settings) -> dict[str, str]:
-    """Build what the broker and its commands find each other by."""
-    return {
-        # Erlang's cookie and the like
-        "HOME": str(STATE),
-        "ERL_EPMD_ADDRESS": LOOPBACK,
-        "ERL_EPMD_PORT": str(settings.ports["epmd"]),
-        # Once a minute it starts a mapper of its own if there is none, and
-        # then the port of ours is taken.
-        "ERL_AFLAGS": "-start_epmd false",
-        "RABBITMQ_NODENAME": "openstack@localhost",
-        "RABBITMQ_CONF_ENV_FILE": "/dev/null",
-    }
-
-
-def _ensure_vhost(settings: Settings, vhost: str) -> None:
-    """Make a virtual host: queues of a Nova that no other one sees."""
-    done = STATE / f"vhost-{vhost}"
-    if done.exists():
-        return
-    _control(settings, "add_vhost", vhost)
-    everything = (".*",) * 3
-    _control(
-        settings,
-        *("set_permissions", "--vhost", vhost, "openstack", *everything),
-    )
-    done.touch()
-
-
-def _control(settings: Settings, *arguments: str) -> None:
-    done = subprocess.run(
-        ["/usr/lib/rabbitmq/bin/rabbitmqctl", "--quiet", *arguments],
-        check=False,
-        env={
-            "PATH": SEARCH_PATH,
-            "LC_ALL": "C.UTF-8",
-            **_build_environment(settings),
-            # The command is a node, too, and would listen everywhere.
-            "RABBITMQ_CTL_ERL_ARGS": (
-                "-kernel inet_dist_use_interface {127,0,0,1}"
-            ),
-        },
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=60,
-    )
-    if done.returncode:
-        raise CommandError("rabbitmqctl", done.returncode, done.stdout.strip())
 
 
 def _write(settings: Settings) -> None:

@@ -28,13 +28,8 @@ PYTHON = f"{VENV}/bin/python"
 ENVIRONMENT = {"MALLOC_ARENA_MAX": "2"}
 
 
-def build_auth(
-    settings: Settings, user: str, region: str = REGION
-) -> dict[str, str]:
-    """Build the options with which a service names itself to Keystone.
-
-    The region is where it looks for the service it calls.
-    """
+def build_auth(settings: Settings, user: str) -> dict[str, str]:
+    """Build the options with which a service names itself to Keystone."""
     keystone = settings.url("keystone")
     return {
         "www_authenticate_uri": keystone,
@@ -45,7 +40,7 @@ def build_auth(
         "project_name": "service",
         "username": user,
         "password": settings.passwords[user],
-        "region_name": region,
+        "region_name": REGION,
     }
 
 
@@ -71,11 +66,11 @@ def build_database(name: str) -> Section:
     }
 
 
-def build_transport(settings: Settings, vhost: str = "") -> str:
-    """Build the address of RabbitMQ, or of a virtual host there."""
+def build_transport(settings: Settings) -> str:
+    """Build the address of RabbitMQ."""
     password = settings.passwords["rabbitmq"]
     port = settings.ports["rabbitmq"]
-    return f"rabbit://openstack:{password}@{LOOPBACK}:{port}/{vhost}"
+    return f"rabbit://openstack:{password}@{LOOPBACK}:{port}/"
 
 
 def build_wsgi_command(module: str, port: int) -> tuple[str, ...]:

@@ -1,1 +1,0 @@
-"""Measure the list of a server's images beside Glance's own filters."""

@@ -1,1 +1,0 @@
-"""The host of image relations: the only importer of Glance."""

@@ -1,1 +1,0 @@
-"""Which image belongs to which server of which Nova: the records."""

@@ -1,1 +1,0 @@
-"""How the tables of the store came to be what they are."""

@@ -1,1 +1,0 @@
-"""One file per change; none is edited after its release."""
